@@ -36,6 +36,8 @@ def example(error):
         return error(room_tokens=4_096)
     if issubclass(error, errors.DialectRejected):
         return error(word="wire")
+    if issubclass(error, errors.KeptReasoningTooLong):
+        return error(characters=1_100_000, most=1_000_000)
     if issubclass(error, LimitReached):
         return error(opens_at=OPENS_AT)
     if issubclass(error, errors.RateLimitedUntil):

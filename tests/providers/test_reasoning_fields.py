@@ -94,6 +94,18 @@ def test_a_megabyte_of_reasoning_is_read_and_too_long_to_be_sent_back():
     assert (len(thought), said, kept) == (1_100_000, "Hello", {})
 
 
+@pytest.mark.parametrize("name", ["reasoning_details", "thinking_blocks"])
+def test_of_a_field_that_is_too_long_to_be_sent_back_the_length_is_kept_and_the_others_whole(name):
+    reader = CompletionReader()
+    pieces = [{"type": "thinking", "index": 0, "data": "x" * 100_000}] * 11
+    for delta in ({"reasoning_content": "Hm."}, *({name: [piece]} for piece in pieces)):
+        assert list(reader.read({"choices": [{"index": 0, "delta": delta}]})) is not None
+    assert reader.end().kept == {
+        "fields": {"reasoning_content": "Hm."},
+        "too_long": {name: 11 * (100_000 + len("thinking"))},
+    }
+
+
 def test_an_emoji_in_two_pieces_of_reasoning_is_one():
     assert read({"reasoning": "a\ud83d"}, {"reasoning": "\ude00\x00"}, TEXT)[0] == "a😀"
 

@@ -41,6 +41,7 @@
     │ ├ MalformedEmbeddings, EmbeddingsChanged                    not vectors that can be used
     │ ├ EmptyReply, ReplyInterrupted, ReplyAccessRevoked          no reply, or not a whole one
     │ ├ RoomUsedUpByReasoning         no reply either; with more room there may be one
+    │ ├ KeptReasoningTooLong          its tools can't be called: the provider demands more back than is kept
     │ ├ ToolStepsUsedUp               the model goes on calling tools, though it was told not to
     │ ├ UnusableSummary               the summary before it stays
     │ │ └ WrittenSummaryEmpty, WrittenSummaryTooLong, WrittenSummaryCutOff, WrittenSummaryForeign, SummaryAbandoned
@@ -119,6 +120,7 @@ from .completions import (
     DialectRejected,
     EmbeddingsChanged,
     EmptyReply,
+    KeptReasoningTooLong,
     LanguageModelNotFound,
     MalformedEmbeddings,
     MalformedStream,
@@ -273,6 +275,7 @@ __all__ = [
     "GatePasswordRequired",
     "InputError",
     "InvalidHistory",
+    "KeptReasoningTooLong",
     "LanguageModelNotFound",
     "LanguageModelNotOffered",
     "LimitReached",

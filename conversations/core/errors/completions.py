@@ -151,6 +151,20 @@ class RoomUsedUpByReasoning(CompletionError):
         super().__init__(room_tokens=f"{room_tokens:,}")
 
 
+class KeptReasoningTooLong(CompletionError):
+    """The provider demands the reasoning back with the tool calls, and it is longer than what is kept."""
+
+    code = "kept_reasoning_too_long"
+    template = (
+        "The language model’s reasoning before a tool call has %(characters)s characters. Its provider demands it "
+        "back, but at most %(most)s can be sent, so the reply ends here."
+    )
+    may_be_billed = True
+
+    def __init__(self, *, characters: int, most: int) -> None:
+        super().__init__(characters=f"{characters:,}", most=f"{most:,}")
+
+
 class ReplyInterrupted(CompletionError):
     """The process that made the reply ended in the middle of it."""
 

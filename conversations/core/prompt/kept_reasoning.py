@@ -2,10 +2,15 @@
 
     {"model", "wire": "chat", "tokens", "fields": {"reasoning_content": "…"}, "calls": [{"extra_content": {…}}, null]}
     {"model", "wire": "responses", "tokens", "items": [{"type": "reasoning", …}, {"call": 0}]}
+    {"model", "wire", "tokens", "ids": ["call_1__thought__Sig…", null]}
 
 *fields* belong to the message with the calls and *calls* to each of these in their order. *items* are those of the
-Responses API in their order; `{"call": 0}` stands for the first call. It is sent back while the loop lasts, to the
-model that wrote it, and never after: what was thought about an earlier question is no part of a later prompt.
+Responses API in their order; `{"call": 0}` stands for the first call. *ids* are the ids of the calls that are too long
+to be stored with them: LiteLLM hides Gemini's signature of a call in its id, after `__thought__` (BerriAI/litellm#16895
+and #37849, checked 2026-11-25). They stand in the prompt in place of the stored ones, and are counted there.
+
+All of it is sent back while the loop lasts, to the model that wrote it, and never after: what was thought about an
+earlier question is no part of a later prompt.
 """
 
 from __future__ import annotations
@@ -40,6 +45,11 @@ class KeptReasoning(NamedTuple):
     def items(self) -> list[dict[str, Any]]:
         """The items of the Responses API, with a mark where each call stands among them."""
         return self._read().get("items") or []
+
+    @property
+    def ids(self) -> list[str | None]:
+        """The ids of the calls as their provider gave them; None for one that is stored with its call."""
+        return self._read().get("ids") or []
 
     def belongs_to(self, *, language_model: str, wire: str) -> bool:
         """Tell whether it was written by this model over this API: another one can't read it."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from .kept_reasoning import KeptReasoning
@@ -68,8 +68,30 @@ class PromptMessage(NamedTuple):
             wire["tool_call_id"] = self.tool_call_id
         return wire
 
+    def with_call_ids(self, ids: Mapping[str, str]) -> PromptMessage:
+        """Return the message with those of its calls' ids, or of the call that it answers, that *ids* replaces."""
+        calls = tuple(replace(call, id=ids.get(call.id, call.id)) for call in self.tool_calls)
+        answered = self.tool_call_id
+        return self._replace(tool_calls=calls, tool_call_id=answered and ids.get(answered, answered))
+
 
 Prompt = tuple[PromptMessage, ...]
+
+
+def with_whole_call_ids(messages: Iterable[PromptMessage]) -> Iterator[PromptMessage]:
+    """Yield *messages* with the ids that are kept, as too long to be stored, in the calls and in their results."""
+    ids: dict[str, str] = {}
+    for message in messages:
+        if message.role != "tool":
+            ids = _whole_ids(message)
+        yield message.with_call_ids(ids) if ids else message
+
+
+def _whole_ids(message: PromptMessage) -> dict[str, str]:
+    """Return the ids of the message's calls that are kept, by those that are stored."""
+    if message.kept is None:
+        return {}
+    return {call.id: whole for call, whole in zip(message.tool_calls, message.kept.ids, strict=False) if whole}
 
 
 def digest_of(messages: Sequence[Mapping[str, Any]]) -> str:

@@ -96,7 +96,8 @@ class ToolCallDelta:
 class CompletionEnd:
     """The stream is over. Without a *finish_reason* it was cut, whatever else looks right.
 
-    *kept* is reasoning that the provider may demand back with the calls: *fields* of their message, or *items*.
+    *kept* is reasoning that the provider may demand back with the calls: *fields* of their message, or *items*; of
+    fields that are *too_long* for that, how many characters they have.
     """
 
     finish_reason: str | None
@@ -149,8 +150,8 @@ class CompletionReader:
         """
         is_counted = self._usage is not None and (self._usage.output_tokens > 0 or not self._has_text)
         usage = self._usage if is_counted else None
-        fields = self._reasoning.fields()
-        kept = {"fields": fields} if fields else {}
+        told = {"fields": self._reasoning.fields(), "too_long": self._reasoning.too_long()}
+        kept = {name: value for name, value in told.items() if value}
         return CompletionEnd(self.finish_reason, usage, request_id or self._id, self._language_model, kept)
 
     def _read(self, chunk: Mapping[str, Any]) -> Iterator[Delta]:
@@ -293,10 +294,22 @@ class ToolCallCollector:
         """Return the fields that the provider may demand back with each call, in the order of `calls`."""
         return [call.kept or None for call in self._calls[:MOST_CALLS]]
 
+    @property
+    def long_ids(self) -> list[str | None]:
+        """Return the ids that are too long to be stored with the calls, in the order of `calls`; None for the others.
+
+        The provider may have hidden in them what it demands back with the call.
+        """
+        ids = [_storable(call.id) for call in self._calls[:MOST_CALLS]]
+        return [
+            each if len(each) > MOST_ID_CHARACTERS and each not in ids[:place] else None
+            for place, each in enumerate(ids)
+        ]
+
     def calls(self, *, step: int, is_cut: bool = False) -> tuple[PromptToolCall, ...]:
         """Return the first `MOST_CALLS` in their order.
 
-        Ids that are missing, too long or not unique are replaced. Without arguments a call is one of an
+        Ids that are missing, too long (`long_ids`) or not unique are replaced. Without arguments a call is one of an
         empty object, but not the last one of a completion that *is_cut*: what it would have been is unknown.
         """
         taken: set[str] = set()

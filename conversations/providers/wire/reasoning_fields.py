@@ -11,12 +11,13 @@ Several of them may hold the same text: the first that has any is read. Checked 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
 _TEXTS: Final = ("text", "summary", "content", "thinking")  # where an object has its text
 _GROWING: Final = (*_TEXTS, "data", "signature")  # what comes in pieces, of an object that comes in several chunks
-MOST_KEPT_CHARACTERS: Final = 1_000_000
+MOST_KEPT_CHARACTERS: Final = 1_000_000  # of one field, and of all that is kept of a completion
 
 
 def reasoning_text(delta: Mapping[str, Any]) -> str:
@@ -44,46 +45,56 @@ def _text_of(value: object) -> str:
 class ReasoningFields:
     """Collects the fields of reasoning of one completion, put together as they would be without streaming.
 
-    Nothing is kept of one that is too long to be sent again.
+    Of a field that is too long to be sent again only its length is kept.
     """
 
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._objects: dict[str, list[dict[str, Any]]] = {}
-        self._characters = 0
+        self._characters: Counter[str] = Counter()  # by field
 
     def take(self, delta: Mapping[str, Any]) -> None:
-        if isinstance(text := delta.get("reasoning_content"), str) and text:
+        text = delta.get("reasoning_content")
+        if text and isinstance(text, str) and self._has_room("reasoning_content", len(text)):
             self._texts.append(text)
-            self._characters += len(text)
         for name in ("reasoning_details", "thinking_blocks"):
             if isinstance(objects := delta.get(name), list):
                 for each in objects:
-                    self._add(self._objects.setdefault(name, []), each)
+                    if isinstance(each, Mapping) and self._has_room(name, _characters_of(each)):
+                        _add(self._objects.setdefault(name, []), each)
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a message, by their names."""
-        if self._characters > MOST_KEPT_CHARACTERS:
-            return {}
-        text = {"reasoning_content": "".join(self._texts)} if self._texts else {}
-        return text | self._objects
+        """Return the fields of a message that can be sent again, by their names."""
+        text: dict[str, Any] = {"reasoning_content": "".join(self._texts)} if self._texts else {}
+        return {name: value for name, value in (text | self._objects).items() if name not in self.too_long()}
 
-    def _add(self, objects: list[dict[str, Any]], piece: object) -> None:
-        """Add *piece* to the object that it goes on with, or as a new one."""
-        if not isinstance(piece, Mapping):
-            return
-        self._characters += sum(len(value) for value in piece.values() if isinstance(value, str))
-        before = objects[-1] if objects else None
-        if before is not None and _repeats_signature(before, piece):
-            return
-        if before is None or not _goes_on(before, piece):
-            objects.append(dict(piece))
-            return
-        for name, value in piece.items():
-            if name in _GROWING and isinstance(value, str) and isinstance(before.get(name), str):
-                before[name] += value
-            elif value is not None:
-                before[name] = value
+    def too_long(self) -> dict[str, int]:
+        """Return the characters of the fields that can't be sent again, by their names."""
+        return {name: count for name, count in self._characters.items() if count > MOST_KEPT_CHARACTERS}
+
+    def _has_room(self, name: str, characters: int) -> bool:
+        """Count further *characters* of a field, and tell whether it may still be kept."""
+        self._characters[name] += characters
+        return self._characters[name] <= MOST_KEPT_CHARACTERS
+
+
+def _characters_of(piece: Mapping[str, Any]) -> int:
+    return sum(len(value) for value in piece.values() if isinstance(value, str))
+
+
+def _add(objects: list[dict[str, Any]], piece: Mapping[str, Any]) -> None:
+    """Add *piece* to the object that it goes on with, or as a new one."""
+    before = objects[-1] if objects else None
+    if before is not None and _repeats_signature(before, piece):
+        return
+    if before is None or not _goes_on(before, piece):
+        objects.append(dict(piece))
+        return
+    for name, value in piece.items():
+        if name in _GROWING and isinstance(value, str) and isinstance(before.get(name), str):
+            before[name] += value
+        elif value is not None:
+            before[name] = value
 
 
 def _repeats_signature(before: Mapping[str, Any], piece: Mapping[str, Any]) -> bool:

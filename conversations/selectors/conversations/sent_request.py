@@ -15,7 +15,7 @@ from typing import Any
 
 from conversations.core.prompt.grounding_text import PromptPassage, RecalledPiece, render_question
 from conversations.core.prompt.kept_reasoning import KeptReasoning
-from conversations.core.prompt.messages import Prompt, PromptMessage, PromptToolCall, digest_of
+from conversations.core.prompt.messages import Prompt, PromptMessage, PromptToolCall, digest_of, with_whole_call_ids
 from conversations.core.prompt.pictures import (
     DETAILS,
     REASONS,
@@ -48,7 +48,7 @@ def sent_request(completion: Completion) -> SentRequest:
     if completion.window is None:
         raise ValueError("only completions of replies have a window")
     record = WindowRecord.from_json(completion.window)
-    prompt = tuple(_messages(completion, record))
+    prompt = tuple(with_whole_call_ids(_messages(completion, record)))
     if completion.conversation_id and (sizes := sizes_to_scale_to(prompt)):
         prompt = fill_in_scaled(prompt, scaled_pictures(completion.conversation_id, sizes))
     messages = write_prompt(prompt, record.form)

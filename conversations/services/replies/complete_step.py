@@ -27,6 +27,7 @@ from conversations.core.errors import (
     CompletionError,
     ContextTooLong,
     EmptyReply,
+    KeptReasoningTooLong,
     ProviderTimedOut,
     RoomUsedUpByReasoning,
     StreamBroken,
@@ -50,6 +51,7 @@ from conversations.providers.wire.completion_stream import (
     ToolCallCollector,
     ToolCallDelta,
 )
+from conversations.providers.wire.reasoning_fields import MOST_KEPT_CHARACTERS
 from conversations.selectors.conversations.pictures import data_urls
 from conversations.services.counting.model_choice import reply_effort
 from conversations.services.counting.model_context import ModelContext, conversation_context
@@ -153,10 +155,14 @@ class StepProgress:
         """Return what the provider demands back with the calls, as far as its dialect says so; None if it is nothing.
 
         What is encrypted takes the tokens that the model thought for, as it reported them: its text says nothing of it.
+        Raises `KeptReasoningTooLong`: without it the next request would be refused, for a reason that misleads.
         """
         if self.model is None or self.end is None:
             return None
         dialect = self.model.configured.dialect
+        too_long = [count for name, count in self.end.kept.get("too_long", {}).items() if name in dialect.sent_back]
+        if too_long:
+            raise KeptReasoningTooLong(characters=sum(too_long), most=MOST_KEPT_CHARACTERS)
         content = {name: value for name, value in self.end.kept.items() if name == "items"}
         fields = {name: value for name, value in self.end.kept.get("fields", {}).items() if name in dialect.sent_back}
         calls = [
@@ -165,15 +171,20 @@ class StepProgress:
         ]
         content |= {"fields": fields} if fields else {}
         content |= {"calls": calls} if any(calls) else {}
-        if not content:
+        ids = {"ids": self.calls.long_ids} if any(self.calls.long_ids) else {}  # counted where they stand
+        if not content and not ids:
             return None
         thought = self.end.usage.reasoning_tokens if self.end.usage else 0
         is_encrypted = bool(thought and content.get("items"))
+        written = json.dumps(content, ensure_ascii=False)
+        if (characters := len(written) + sum(len(each or "") for each in self.calls.long_ids)) > MOST_KEPT_CHARACTERS:
+            raise KeptReasoningTooLong(characters=characters, most=MOST_KEPT_CHARACTERS)
+        counted = self.model.count_text(written) if content else 0
         return kept_reasoning(
-            content,
+            content | ids,
             language_model=self.model.configured.name,
             wire=dialect.form.wire,
-            tokens=thought if is_encrypted else self.model.count_text(json.dumps(content, ensure_ascii=False)),
+            tokens=thought if is_encrypted else counted,
         )
 
     def outcome(self, ended_by: BaseException | None = None) -> Outcome:

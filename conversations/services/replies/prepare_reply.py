@@ -13,6 +13,7 @@ from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import ContextTooLong, PromptError
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.kept_reasoning import KeptReasoning
+from conversations.core.prompt.messages import PromptMessage, with_whole_call_ids
 from conversations.core.window.calibration import RefusedPrompt
 from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
@@ -187,6 +188,8 @@ def _load_steps(reply: Message, context: ModelContext) -> _StoredSteps:
         _with_kept_reasoning(message, row.kept_reasoning, context)
         for message, row in zip(messages, stored, strict=True)
     )
+    whole = with_whole_call_ids(message.message for message in messages)
+    messages = tuple(_with_sent_ids(message, sent, context) for message, sent in zip(messages, whole, strict=True))
     return _StoredSteps(messages, 1 + sum(bool(message.message.tool_calls) for message in messages))
 
 
@@ -197,6 +200,19 @@ def _with_kept_reasoning(step: HistoryMessage, stored: str, context: ModelContex
     if kept is None or not kept.belongs_to(language_model=configured.name, wire=configured.dialect.form.wire):
         return step
     return step._replace(message=step.message._replace(kept=kept), content_tokens=step.content_tokens + kept.tokens)
+
+
+def _with_sent_ids(step: HistoryMessage, sent: PromptMessage, context: ModelContext) -> HistoryMessage:
+    """Return a step as it is *sent*, with the ids of its calls counted as they are there."""
+    if sent == step.message:
+        return step
+    more_tokens = _tokens_of_ids(sent, context) - _tokens_of_ids(step.message, context)
+    return step._replace(message=sent, content_tokens=step.content_tokens + more_tokens)
+
+
+def _tokens_of_ids(message: PromptMessage, context: ModelContext) -> int:
+    ids = (*(call.id for call in message.tool_calls), message.tool_call_id or "")
+    return sum(map(context.count_text, ids))
 
 
 def _as_json(tool_calls: list[dict[str, object]]) -> str | None:

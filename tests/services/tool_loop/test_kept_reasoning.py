@@ -6,10 +6,11 @@ import pytest
 
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Message
-from conversations.providers.tokens.tokenizer import chat_format
+from conversations.providers.catalog.language_models import language_models
+from conversations.providers.tokens.tokenizer import chat_format, count_prompt, count_text
 from conversations.selectors.conversations.sent_request import sent_request
 from tests.support.people import post
-from tests.support.thinking_dialogues import DEMANDED
+from tests.support.thinking_dialogues import DEMANDED, HIDDEN
 from tests.support.waiting import in_thread
 
 from .tools import NotedTool
@@ -56,6 +57,47 @@ async def test_what_goes_back_is_counted(talk_to, form):
     assert (kept_tokens > 0) == bool(stored.kept_reasoning) == (form != "plain")
     assert last.prompt_tokens == last.priming_tokens + last.tool_schema_tokens + sum(e.tokens for e in last.entries)
     assert reply.kept_reasoning == ""
+
+
+@pytest.mark.parametrize("options", ["", "wire=responses"])
+async def test_an_id_that_hides_a_signature_is_whole_in_the_loop_and_short_where_it_is_stored(talk_to, options):
+    talk = await talk_to("thinks-hidden", options)
+    for question in ("Look around.", "And again?"):
+        reply = await talk.ask(question, NotedTool())
+        assert (reply.state, reply.content) == ("complete", "It is done.")
+    _, looped, _, last = talk.prompts()
+    assert [call["id"] for call in looped[1]["tool_calls"]] == [looped[2]["tool_call_id"]]
+    assert looped[1]["tool_calls"][0]["id"].endswith(HIDDEN)
+    path = await talk.path()
+    assert [message.tool_call_id for message in path if message.role == "tool"] == ["call_1_0", "call_1_0"]
+    assert last[1]["tool_calls"][0]["id"] == last[2]["tool_call_id"] == "call_1_0"
+
+
+async def test_the_ids_that_are_sent_are_those_that_are_counted(talk_to):
+    talk = await talk_to("thinks-hidden")
+    await talk.ask("Look around.", NotedTool())
+    completion = await in_thread(Completion.objects.latest, "id")
+    record = WindowRecord.from_json(completion.window)
+    prompt = (await in_thread(sent_request, completion)).prompt
+    schemas = talk.upstream.log()[-1]["body"]["tools"]
+    counted = count_prompt(prompt, language_model=language_models()["thinks-hidden"].language_model, tools=schemas)
+    assert record.prompt_tokens == counted > 2 * count_text("o200k_base")(HIDDEN)
+
+
+async def test_reasoning_that_is_too_long_to_be_sent_back_ends_the_reply_without_another_request(talk_to):
+    talk = await talk_to("thinks-endlessly", "sent_back=reasoning_content reply_reserve=8192")
+    reply = await talk.ask("Look around.", tool := NotedTool())
+    assert (reply.state, reply.error_code) == ("failed", "kept_reasoning_too_long")
+    assert reply.error_params == {"characters": "1,100,000", "most": "1,000,000"}
+    assert (len(talk.upstream.log()), tool.ran, await talk.calls()) == (1, [], [])
+    row = await in_thread(Completion.objects.get)
+    assert (row.error_code, row.finish_reason) == ("", "tool_calls")
+
+
+async def test_reasoning_of_any_length_is_no_hindrance_where_it_is_not_demanded_back(talk_to):
+    talk = await talk_to("thinks-endlessly", "sent_back=none reply_reserve=8192")
+    reply = await talk.ask("Look around.", NotedTool())
+    assert (reply.state, reply.content) == ("complete", "It is done.")
 
 
 async def await_approval(talk):
