@@ -85,6 +85,45 @@ def expected_for(exception):
     return errors.ProviderUnavailable
 
 
+def refused(status, body):
+    """Return the error of an answer with this JSON body, of which the package has read the message alone."""
+    told = body.get("message") if isinstance(body, dict) else None
+    message = f"Error code: {status} - {told}" if told and isinstance(told, str) else f"Error code: {status}"
+    response = httpx2.Response(status, request=REQUEST)
+    return to_completion_error(openai.APIStatusError(message, response=response, body=body))
+
+
+EXTRA = {"type": "extra_forbidden", "loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error"),
+    [
+        (422, {"object": "error", "message": {"detail": [EXTRA]}}, errors.DialectRejected),  # Mistral
+        (422, {"detail": [EXTRA]}, errors.DialectRejected),  # FastAPI
+        (400, {"detail": "This model's maximum context length is 4096 tokens."}, errors.ContextTooLong),
+        (422, "prompt is too long: 5000 tokens > 4096 maximum", errors.ContextTooLong),
+        (400, {"error": "llama3 does not support tools"}, errors.ToolsNotSupported),
+        (400, {"message": "llama3 does not support tools"}, errors.ToolsNotSupported),
+        (400, {"detail": None, "message": ["", 7, {}]}, errors.ProviderRejected),
+    ],
+)
+def test_a_refusal_is_read_in_whatever_shape_it_comes(status, body, error):
+    assert type(refused(status, body)) is error
+
+
+def test_what_was_sent_is_not_in_the_log_though_the_refusal_quotes_it():
+    error = refused(422, {"detail": [{**EXTRA, "input": "my diary", "ctx": {"given": "my diary"}}]})
+    assert error.detail == "422 : Error code: 422 body stream_options Extra inputs are not permitted"
+
+
+def test_a_refusal_of_any_depth_is_read():
+    nested = "the end"
+    for _ in range(900):
+        nested = {"detail": [nested]}
+    assert type(refused(400, nested)) is errors.ProviderRejected
+
+
 def test_every_exception_that_openai_publishes_has_its_place():
     assert defined_in(openai._exceptions) == EXPECTED.keys()
 

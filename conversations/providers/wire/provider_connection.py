@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -63,6 +63,7 @@ _ERRORS: Final[dict[type[Exception], type[CompletionError]]] = {
     RecursionError: MalformedStream,  # JSON that is nested more deeply than anything that is meant
 }
 KNOWN_ERRORS: Final = tuple(_ERRORS)
+_DEPTH_OF_WORDS: Final = 8  # at which a refusal's body is read; Mistral's are at five
 # The package's other API errors hold the provider's own error object, sent as an answer or inside the stream.
 _WITHOUT_REFUSAL: Final = (openai.APIConnectionError, openai.APIResponseValidationError)
 
@@ -229,12 +230,34 @@ def _innermost_cause(exc: Exception) -> Exception:
 
 def _refusal(exc: openai.APIStatusError) -> Refusal:
     return Refusal(
-        exc.message,
+        " ".join([exc.message, *_unread_words(exc.body)]),
         status_code=exc.status_code,
         body=exc.body,
         retry_after_seconds=retry_after_seconds(exc.response.headers, now=dt.datetime.now(dt.UTC)),
         request_id=provider_request_id(exc.response),
     )
+
+
+def _unread_words(body: object) -> Iterator[str]:
+    """Yield what a refusal says where the package finds nothing: it reads a `message` that is text, and no other shape.
+
+    As Mistral and all on FastAPI write it, {"detail": [{"loc": ["body", "stream_options"], "msg", "input"}]}: what was
+    sent, which is quoted there, is left out.
+    """
+    if not (isinstance(body, Mapping) and isinstance(body.get("message"), str) and body["message"]):
+        yield from _words_of(body)
+
+
+def _words_of(body: object, *, depth: int = 0) -> Iterator[str]:
+    if isinstance(body, str):
+        yield body
+        return
+    within: Iterable[object] = body if isinstance(body, list) else ()
+    if isinstance(body, Mapping):
+        within = (body.get(name) for name in ("message", "detail", "error", "loc", "msg"))
+    if depth < _DEPTH_OF_WORDS:
+        for each in within:
+            yield from _words_of(each, depth=depth + 1)
 
 
 def provider_request_id(response: httpx2.Response) -> str:
