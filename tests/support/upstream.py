@@ -74,9 +74,9 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `tool-calls`, `tool-calls-cut` | a call of `get_time`, its arguments in pieces; the same, cut in the arguments |
 
 Models whose names begin with `tools-` call tools: they stand in `tool_dialogues.py`; those that begin with `thinks-`
-demand their reasoning back: `thinking_dialogues.py`. POST /v1/responses answers the same over the Responses API, by
-`responses_wire.py`. POST /v1/embeddings answers by `embeddings.py`, in which the models of embeddings stand. Its log
-has no `emitted`.
+demand their reasoning back: `thinking_dialogues.py`; those that begin with `serves-` answer as one kind of server does:
+`server_dialogues.py`. POST /v1/responses answers the same over the Responses API, by `responses_wire.py`. POST
+/v1/embeddings answers by `embeddings.py`, in which the models of embeddings stand. Its log has no `emitted`.
 
 GET /log lists the requests as JSON, oldest first: model, body, headers, client_port, `emitted` (texts), `called` (tools
 with their arguments), `ended` (`open`, `complete`, `cut`, `disconnected`), `began_at` and `ended_at` in seconds of the
@@ -107,6 +107,7 @@ from tests.support.embeddings import answer_embeddings
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.responses_wire import ResponsesAnswer, read_input
 from tests.support.sent_pictures import PICTURE_TOKENS, picture_digests, text_of
+from tests.support.server_dialogues import answer_as_server
 from tests.support.thinking_dialogues import answer_thinking
 from tests.support.tool_dialogues import answer_with_tools
 from tests.support.upstream_answer import Answer, Exchange
@@ -805,6 +806,9 @@ class UpstreamApp:
             answer = ResponsesAnswer(exchange, send)
         if model.startswith("thinks-"):
             await answer_thinking(answer)
+            return
+        if model.startswith("serves-"):
+            await answer_as_server(answer)
             return
         if model.startswith("tools-"):
             await answer_with_tools_up_to_a_limit(answer)
