@@ -26,6 +26,7 @@ After the last step, or once it may call no more, the model answers: with `answe
 | `tools-no-ids` | what the message says, without ids and indices |
 | `tools-same-ids` | what the message says, each call with the id `call` |
 | `tools-many-N` | the first call N times at once |
+| `tools-long-N` | the first step's first call, with N digits as its argument `x` |
 | `tools-silent-N` | what the message says; refuses as `context-silent-N` does |
 
 Without JSON in the message the first tool of the request is called, without arguments. As OpenAI does, all of them
@@ -111,6 +112,9 @@ def step_of(model: str, steps: list[Step], number: int, *, may_call: bool) -> St
         return [_broken(entry) for entry in steps[0]] if number == 1 else None
     if many := re.fullmatch(r"tools-many-(\d+)", model):
         return [steps[0][0]] * int(many[1]) if number == 1 else None
+    if long := re.fullmatch(r"tools-long-(\d+)", model):
+        digits = "".join(str(place % 10) for place in range(int(long[1])))
+        return [steps[0][0] | {"arguments": {"x": digits}}] if number == 1 else None
     if number > len(steps):
         return None
     return [entry | ID_OF.get(model, {}) for entry in steps[number - 1]]
