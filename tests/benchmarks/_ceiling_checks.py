@@ -82,8 +82,9 @@ class Sent:
         """Tell whether there are at most three, and none on the newest message or behind it, where grounding is."""
         marked, behind = self.body["marked"], 1 + sum(entry.kind == "tool_step" for entry in self.record.entries)
         told = len(self.body["messages"]) - behind
-        is_wanted = bool(self.record.breakpoints) or not marked
-        return is_wanted and len(marked) <= 3 and (self.record.wire != "chat" or all(each < told for each in marked))
+        count = len(marked) + self.body["marked_tools"]
+        is_wanted = bool(self.record.breakpoints) or not count
+        return is_wanted and count <= 3 and (self.record.wire != "chat" or all(each < told for each in marked))
 
     def _has_newest(self) -> bool:
         """Tell whether the question is there, with or without what was looked up before it."""

@@ -18,7 +18,8 @@ def read_body(body: Mapping[str, Any], calls: Sequence[int]) -> dict[str, Any]:
     """
     if "messages" in body:
         messages = [plain_message(message) for message in body["messages"]]
-        return {**body, "messages": messages}
+        tools = [_without(tool, *MARKS) for tool in body.get("tools", ())]
+        return {**body, "messages": messages, **({"tools": tools} if tools else {})}
     items = iter(body["input"])
     tools = [{"type": "function", "function": _without(tool, "type", "strict")} for tool in body.get("tools", ())]
     messages = [_read_message(items, count) for count in calls]

@@ -176,7 +176,11 @@ def render(window: Window, conversation: RandomConversation) -> Figures:
     )
     body = json.loads(json.dumps(request.to_wire()))
     read = read_body(body, [len(message.tool_calls) for message in window.prompt])
-    return {**read, "marked": marked_places(body)}
+    return {
+        **read,
+        "marked": marked_places(body),
+        "marked_tools": json.dumps(body.get("tools", ())).count('"cache_control"'),
+    }
 
 
 def measure(cases: int, seed: int, jobs: int = 1) -> Figures:

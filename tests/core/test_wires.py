@@ -7,7 +7,7 @@ import pytest
 from conversations.core.prompt.kept_reasoning import kept_reasoning
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.prompt.pictures import PromptPicture
-from conversations.core.prompt.wires import PLAIN_FORM, PromptForm, system_text, write_prompt
+from conversations.core.prompt.wires import PLAIN_FORM, PromptForm, system_text, tool_names, write_prompt, write_tools
 
 CALL = PromptToolCall("call_1", "look", "{}")
 SYSTEM, Q1, A1, Q2, A2, Q3 = (
@@ -20,7 +20,8 @@ SYSTEM, Q1, A1, Q2, A2, Q3 = (
 )
 CALLED = PromptMessage("assistant", "", tool_calls=(CALL,))
 RESULT = PromptMessage("tool", "4", tool_call_id="call_1")
-OPENAI = PromptForm("chat", "openai")
+OPENAI, ANTHROPIC = PromptForm("chat", "openai"), PromptForm("chat", "anthropic")
+TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("look", "see")]
 
 
 def marked(prompt, form=OPENAI):
@@ -29,33 +30,68 @@ def marked(prompt, form=OPENAI):
     return [part["text"] for part in parts if isinstance(part, dict) and len(part) > 2]
 
 
+def marked_tools(prompt, form):
+    """Return the names of the tools that a breakpoint stands behind."""
+    written = write_tools(TOOLS, prompt, form)
+    is_marked = [
+        bool({"cache_control", "prompt_cache_breakpoint"} & {*tool, *tool.get("function", {})}) for tool in written
+    ]
+    return [name for name, marked in zip(tool_names(written), is_marked, strict=True) if marked]
+
+
 @pytest.mark.parametrize("wire", ["chat", "responses"])
-@pytest.mark.parametrize("breakpoints", ["openai", "anthropic"])
-def test_breakpoints_stand_after_the_system_prompt_and_before_both_newest_questions(wire, breakpoints):
-    form = PromptForm(wire, breakpoints)
-    assert marked((SYSTEM, Q1, A1, Q2, A2, Q3), form) == ["Be kind.", "first", "second"]
+@pytest.mark.parametrize(
+    ("breakpoints", "texts"), [("openai", ["Be kind.", "one", "two"]), ("anthropic", ["Be kind.", "first", "second"])]
+)
+def test_breakpoints_stand_after_the_system_prompt_and_before_both_newest_questions(wire, breakpoints, texts):
+    """OpenAI takes none on what the model wrote."""
+    assert marked((SYSTEM, Q1, A1, Q2, A2, Q3), PromptForm(wire, breakpoints)) == texts
 
 
-def test_what_one_request_marks_last_the_next_one_marks_too():
-    before = marked((SYSTEM, Q1, A1, Q2))
-    after = marked((SYSTEM, Q1, A1, Q2, A2, Q3))
-    assert before[-1] == "first"
+@pytest.mark.parametrize("form", [OPENAI, ANTHROPIC])
+def test_what_one_request_marks_last_the_next_one_marks_too(form):
+    before = marked((SYSTEM, Q1, A1, Q2), form)
+    after = marked((SYSTEM, Q1, A1, Q2, A2, Q3), form)
+    assert before[-1] in ("one", "first")
     assert before[-1] in after
 
 
-def test_the_newest_question_and_its_steps_are_never_before_a_breakpoint():
-    assert marked((SYSTEM, Q1, A1, Q2, CALLED, RESULT)) == ["Be kind.", "first"]
-    assert marked((SYSTEM, Q1)) == ["Be kind."]
-    assert marked((Q1,)) == []
+@pytest.mark.parametrize(("form", "last"), [(OPENAI, "one"), (ANTHROPIC, "first")])
+def test_the_newest_question_and_its_steps_are_never_before_a_breakpoint(form, last):
+    assert marked((SYSTEM, Q1, A1, Q2, CALLED, RESULT), form) == ["Be kind.", last]
+    assert marked((SYSTEM, Q1), form) == ["Be kind."]
+    assert marked((Q1,), form) == []
 
 
-def test_a_message_without_text_can_t_be_marked():
-    assert marked((SYSTEM, Q1, CALLED, RESULT, Q2)) == ["Be kind.", "one"]
+@pytest.mark.parametrize("form", [OPENAI, ANTHROPIC])
+def test_a_message_without_text_can_t_be_marked(form):
+    assert marked((SYSTEM, Q1, CALLED, RESULT, Q2), form) == ["Be kind.", "one"]
 
 
-def test_at_most_three_breakpoints_are_set():
-    prompt = (SYSTEM, *(message for _ in range(50) for message in (Q1, A1)), Q3)
-    assert len(marked(prompt)) == 3
+@pytest.mark.parametrize("form", [OPENAI, ANTHROPIC])
+@pytest.mark.parametrize("begin", [(SYSTEM,), ()])
+def test_at_most_three_breakpoints_are_set(form, begin):
+    """Providers take four."""
+    prompt = (*begin, *(message for _ in range(50) for message in (Q1, A1)), Q3)
+    marks = len(marked(prompt, form)) + len(marked_tools(prompt, form))
+    assert marks == (2 if form == OPENAI and not begin else 3)
+
+
+@pytest.mark.parametrize("prompt", [(Q1,), (Q1, CALLED, RESULT), (Q1, A1, Q2), (PromptMessage("system", "S."), Q1)])
+def test_tools_that_no_system_message_follows_have_a_breakpoint_after_the_last_one(prompt):
+    assert marked_tools(prompt, ANTHROPIC) == ([] if prompt[0].role == "system" else ["see"])
+    assert [tool["function"] for tool in write_tools(TOOLS, prompt, ANTHROPIC)] == [t["function"] for t in TOOLS]
+
+
+@pytest.mark.parametrize("form", [PLAIN_FORM, OPENAI, PromptForm("responses", "openai")])
+def test_no_tool_is_marked_where_none_can_be(form):
+    assert marked_tools((Q1,), form) == []
+    assert write_tools((), (Q1,), ANTHROPIC) == []
+
+
+@pytest.mark.parametrize("form", [PLAIN_FORM, ANTHROPIC, PromptForm("responses")])
+def test_the_names_of_tools_can_be_read_again(form):
+    assert tool_names(write_tools(TOOLS, (Q1,), form)) == ["look", "see"]
 
 
 def test_a_prompt_without_breakpoints_is_written_as_before():

@@ -1,7 +1,8 @@
 """The Responses API of the fake provider: its requests read as chats, and its answers told as events of a response.
 
 So each model of the fake provider can be asked over both APIs. Where it is strict, it is so as OpenAI documents it: an
-item of an unknown type, a call without its output, or an output without its call is refused.
+item of an unknown type, a call without its output, an output without its call, or a cache breakpoint on what the model
+wrote is refused.
 """
 
 from __future__ import annotations
@@ -59,6 +60,8 @@ def _text(content: Any) -> Any:
         return content
     if not {part["type"] for part in content} <= PARTS:
         raise ValueError("Invalid type of a part")
+    if any(part["type"] == "output_text" and "prompt_cache_breakpoint" in part for part in content):
+        raise ValueError("Unknown parameter: 'input[0].content[0].prompt_cache_breakpoint'.")
     if all(part["type"] != "input_image" for part in content):
         return "".join(part["text"] for part in content)
     return [

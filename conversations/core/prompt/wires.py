@@ -5,8 +5,10 @@
 
 A cache breakpoint stands on a part of a message: what is before it and with it can be read from the cache by the next
 request. It stands after the system message, and before the newest question, with which its grounding is sent: on the
-last message of this window and on the one that was the last before the question before. So what the last request wrote
-is found again, and nothing is written that the next request does not have.
+last message of this window that may carry one and on the one that was the last before the question before. So what the
+last request wrote is found again, and nothing is written that the next request does not have. The schemas of the tools
+come first in what a provider caches: where no system message follows them, they have a breakpoint of their own. That
+makes three at most; providers take four.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ from .pictures import PromptPicture
 
 Wire = Literal["chat", "responses"]
 Breakpoints = Literal["", "openai", "anthropic"]
-# The mark of a breakpoint, by who understands it. Checked 2026-11-22.
-# OpenAI: https://platform.openai.com/docs/guides/prompt-caching (GPT-5.6 and later)
-# Anthropic, by way of OpenRouter and LiteLLM: https://openrouter.ai/docs/features/prompt-caching
+# The mark of a breakpoint, by who understands it. Checked 2026-11-25.
+# OpenAI: https://platform.openai.com/docs/guides/prompt-caching (GPT-5.6 and later); not on what the model wrote, since
+# `output_text` has no such field in openai 3.52, nor on tools
+# Anthropic, by way of OpenRouter and LiteLLM: https://openrouter.ai/docs/features/prompt-caching, of a tool
+# https://openrouter.ai/docs/agent-sdk/typescript/api-reference/models/chatfunctiontoolfunction
 MARKS: Final[Mapping[Breakpoints, Mapping[str, Any]]] = {
     "openai": {"prompt_cache_breakpoint": {"mode": "explicit"}},
     "anthropic": {"cache_control": {"type": "ephemeral"}},
@@ -42,11 +46,31 @@ PLAIN_FORM: Final = PromptForm()
 
 def write_prompt(prompt: Prompt, form: PromptForm) -> list[dict[str, Any]]:
     """Return *prompt* as the JSON list that is sent: the messages of a chat, or the items of a response's input."""
-    marked = _marked_places(prompt) if form.breakpoints else set()
+    marked = _marked_places(prompt, form.breakpoints) if form.breakpoints else set()
     mark = MARKS[form.breakpoints] if form.breakpoints else {}
     if form.wire == "chat":
         return [_chat_message(message, mark if place in marked else {}) for place, message in enumerate(prompt)]
     return [item for place, message in enumerate(prompt) for item in _items(message, mark if place in marked else {})]
+
+
+def write_tools(tools: Sequence[Mapping[str, Any]], prompt: Prompt, form: PromptForm) -> list[Mapping[str, Any]]:
+    """Return the schemas of *tools* as they are sent with *prompt*."""
+    if form.wire == "responses":
+        return [_flat(tool) for tool in tools]
+    has_system_message = bool(prompt) and prompt[0].role == "system"
+    if form.breakpoints != "anthropic" or has_system_message or not tools:
+        return list(tools)
+    return [*tools[:-1], {**tools[-1], **MARKS[form.breakpoints]}]
+
+
+def _flat(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool as the Responses API writes it; unasked it would hold a schema to rules that ours need not keep."""
+    return {"type": "function", "strict": False, **tool["function"]}
+
+
+def tool_names(tools: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of the tools that `write_tools` has written."""
+    return [tool.get("function", tool)["name"] for tool in tools]
 
 
 def system_text(messages: Sequence[Any]) -> str | None:
@@ -57,19 +81,20 @@ def system_text(messages: Sequence[Any]) -> str | None:
     return content if isinstance(content, str) else "".join(part["text"] for part in content)
 
 
-def _marked_places(prompt: Prompt) -> set[int]:
+def _marked_places(prompt: Prompt, breakpoints: Breakpoints) -> set[int]:
     """Return the places of the messages that carry a breakpoint."""
     asked = [place for place, message in enumerate(prompt) if message.role == "user"][-2:]
-    places = {_markable_before(prompt, place) for place in asked}
+    roles = ("system", "user") if breakpoints == "openai" else ("system", "user", "assistant")
+    places = {_markable_before(prompt, place, roles) for place in asked}
     if prompt and prompt[0].role == "system":
         places.add(0)
     return {place for place in places if place is not None}
 
 
-def _markable_before(prompt: Prompt, before: int) -> int | None:
-    """Return the last place before *before* of a message that says something: only parts can be marked."""
+def _markable_before(prompt: Prompt, before: int, roles: Sequence[str]) -> int | None:
+    """Return the last place before *before* of a message of *roles* that says something: only parts can be marked."""
     places = range(before - 1, -1, -1)
-    return next((at for at in places if _has_parts(prompt[at]) and prompt[at].role != "tool"), None)
+    return next((at for at in places if _has_parts(prompt[at]) and prompt[at].role in roles), None)
 
 
 def _has_parts(message: PromptMessage) -> bool:

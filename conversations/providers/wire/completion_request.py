@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from conversations.core.prompt.messages import Prompt
 from conversations.core.prompt.pictures import fill_in_pictures
-from conversations.core.prompt.wires import Wire, write_prompt
+from conversations.core.prompt.wires import Wire, write_prompt, write_tools
 
 from .dialect import PLAIN_DIALECT, Dialect
 
@@ -77,7 +77,7 @@ class CompletionRequest:
         if self.max_output_tokens is not None:
             body[dialect.output_limit_field] = self.max_output_tokens
         if self.tools:
-            body["tools"] = list(self.tools) if wire == "chat" else [_flat(tool) for tool in self.tools]
+            body["tools"] = write_tools(self.tools, self.prompt, dialect.form)
             if not self.may_call:
                 body["tool_choice"] = "none"
         if self.cache_key and dialect.takes_cache_key:
@@ -98,11 +98,6 @@ def _responses_sampling(sampling: Mapping[str, Any]) -> dict[str, Any]:
     if verbosity is not None:
         body["text"] = {"verbosity": verbosity, **(body.get("text") or {})}
     return body
-
-
-def _flat(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool as the Responses API writes it; unasked it would hold a schema to rules that ours need not keep."""
-    return {"type": "function", "strict": False, **tool["function"]}
 
 
 def place_effort(body: dict[str, Any], effort: str, *, field: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from conversations.core.window.window_record import WindowRecord
@@ -44,6 +46,30 @@ async def test_each_request_can_be_shown_as_it_was_sent(talk_to, form):
     assert [sent.body[field] for sent in rebuilt] == [body[field] for body in bodies]
     if field == "messages":  # over the other API the fake provider has put a chat beside what came
         assert [dict(sent.body) for sent in rebuilt] == bodies
+
+
+@pytest.mark.parametrize(
+    ("form", "options", "marks"),
+    [
+        ("responses", "wire=responses cache_breakpoints=openai", [0, 0, 1, 1]),
+        ("plain", "cache_breakpoints=anthropic", [1, 1, 2, 2]),  # of the last tool, and before the second question
+    ],
+)
+async def test_breakpoints_are_taken_and_rebuilt_where_no_system_message_is(talk_to, form, options, marks):
+    talk = await talk_to(f"thinks-{form}", options)
+    for question in ("Look around.", "And again?"):
+        reply = await talk.ask(question, NotedTool(), NotedTool("see"))
+        assert (reply.state, reply.error_params) == ("complete", {})
+    rows = Completion.objects.select_related("system_prompt", "tool_schemas").order_by("id")
+    rebuilt = [await in_thread(sent_request, completion) for completion in await in_thread(list, rows)]
+    assert all(sent.is_exact for sent in rebuilt)
+    bodies = [exchange["body"] for exchange in talk.upstream.log()]
+    assert [_marks(sent.body) for sent in rebuilt] == [_marks(body) for body in bodies] == marks
+
+
+def _marks(body):
+    told = json.dumps([body.get("input") or body["messages"], body["tools"]])
+    return told.count('"cache_control"') + told.count('"prompt_cache_breakpoint"')
 
 
 async def test_what_goes_back_is_counted(talk_to, form):
