@@ -12,6 +12,7 @@ from django.db.models.functions import Left
 from conversations.core.errors import ConversationNotFound
 from conversations.core.prompt.messages import PromptToolCall
 from conversations.core.prompt.system_text import SystemTexts, split_system_text
+from conversations.core.prompt.wires import tool_names
 from conversations.core.window.window_record import LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion, Conversation, Message, Summary
 
@@ -144,8 +145,7 @@ def _system_texts(completion: Completion, record: WindowRecord) -> SystemTexts:
 
 
 def _tools_of(completion: Completion) -> list[str]:
-    schemas = json.loads(completion.tool_schemas.text) if completion.tool_schemas else []
-    return [schema["function"]["name"] for schema in schemas]
+    return tool_names(json.loads(completion.tool_schemas.text)) if completion.tool_schemas else []
 
 
 def view_window(

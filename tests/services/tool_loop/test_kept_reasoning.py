@@ -11,6 +11,7 @@ from conversations.models import Completion, Message
 from conversations.providers.catalog.language_models import language_models
 from conversations.providers.tokens.tokenizer import chat_format, count_prompt, count_text
 from conversations.selectors.conversations.sent_request import sent_request
+from conversations.selectors.conversations.window import sent_window
 from tests.support.people import post
 from tests.support.thinking_dialogues import DEMANDED, HIDDEN
 from tests.support.waiting import in_thread
@@ -70,6 +71,13 @@ async def test_breakpoints_are_taken_and_rebuilt_where_no_system_message_is(talk
 def _marks(body):
     told = json.dumps([body.get("input") or body["messages"], body["tools"]])
     return told.count('"cache_control"') + told.count('"prompt_cache_breakpoint"')
+
+
+async def test_the_page_of_a_request_names_its_tools_over_either_api(talk_to, form):
+    talk = await talk_to(f"thinks-{form}", OPTIONS.get(form, ""))
+    reply = await talk.ask("Look around.", NotedTool(), NotedTool("see"))
+    with_question = await in_thread(Message.objects.select_related("parent", "conversation").get, pk=reply.pk)
+    assert (await in_thread(sent_window, with_question)).view.tools == ["look", "see"]
 
 
 async def test_what_goes_back_is_counted(talk_to, form):
