@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from conversations.core.prompt.messages import PromptToolCall
@@ -37,7 +39,17 @@ def test_calls_that_all_have_the_same_number_are_told_apart(ids):
 
 def test_ids_that_are_missing_or_repeated_or_too_long_are_made_up():
     calls = asked((0, "a", "look", ""), (1, "a", "look", ""), (2, "", "look", ""), (3, "x" * 101, "look", ""))
-    assert [call.id for call in calls] == ["a", "call_3_1", "call_3_2", "call_3_3"]
+    assert [call.id for call in calls[:3]] == ["a", "call_3_1", "call_3_2"]
+    assert re.fullmatch(r"call_[0-9a-f]{24}", calls[3].id)
+
+
+def test_ids_that_are_too_long_are_kept_beside_the_calls_and_made_up_each_its_own():
+    long, other = "x" * 101, "y" * 101
+    calls = ToolCallCollector()
+    for number, call_id in enumerate((long, "a", long, other)):
+        calls.take(ToolCallDelta(number, call_id, "look", "{}"))
+    assert calls.long_ids == [long, None, None, other]
+    assert len({call.id for call in calls.calls(step=1)}) == 4
 
 
 def test_no_arguments_are_an_empty_object():

@@ -17,7 +17,7 @@ from typing import Any
 
 from conversations.core.errors import MalformedStream
 from conversations.core.money.usage import Usage
-from conversations.core.prompt.messages import PromptToolCall
+from conversations.core.prompt.messages import PromptToolCall, digest_of_text
 from conversations.core.prompt.openai_messages import MOST_ID_CHARACTERS
 from conversations.core.text.storable_text import UNSTORABLE, StorablePieces
 from conversations.core.tools.tool_spec import is_object
@@ -237,6 +237,7 @@ def _text(content: object) -> str:
 
 
 MOST_CALLS = 128  # more than any model means to make
+SHORT_ID_DIGITS = 24
 
 
 @dataclass(slots=True)
@@ -309,14 +310,17 @@ class ToolCallCollector:
     def calls(self, *, step: int, is_cut: bool = False) -> tuple[PromptToolCall, ...]:
         """Return the first `MOST_CALLS` in their order.
 
-        Ids that are missing, too long (`long_ids`) or not unique are replaced. Without arguments a call is one of an
-        empty object, but not the last one of a completion that *is_cut*: what it would have been is unknown.
+        Ids that are missing or not unique are replaced, those that are too long (`long_ids`) by a digest: the next
+        model may want the ids of all turns to differ. Without arguments a call is one of an empty object, but not the
+        last one of a completion that *is_cut*: what it would have been is unknown.
         """
         taken: set[str] = set()
         calls = []
         for place, parts in enumerate(self._calls[:MOST_CALLS]):
             call_id = _storable(parts.id)
-            if not call_id or call_id in taken or len(call_id) > MOST_ID_CHARACTERS:
+            if len(call_id) > MOST_ID_CHARACTERS:
+                call_id = f"call_{digest_of_text(call_id)[:SHORT_ID_DIGITS]}"
+            if not call_id or call_id in taken:
                 call_id = f"call_{step}_{place}"
             taken.add(call_id)
             empty = "" if is_cut and parts is self._calls[-1] else "{}"
