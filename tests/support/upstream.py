@@ -49,6 +49,7 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `length`, `filtered` | finish reason `length`, `content_filter` |
 | `ends-content_filter`, `ends-max_tokens`, `ends-error`, `ends-SAFETY` | that finish reason, after three tokens |
 | `ends-recitation`, `ends-refusal`, `ends-tired` | the same |
+| `ends-end_turn`, `ends-STOP`, `ends-eos` | the same |
 | `empty-choices` | chunks without choices before, between and after the tokens |
 | `no-chunks` | an event stream with `[DONE]` alone |
 | `role-only` | a role, null contents, then the end: a reply without text |
