@@ -34,7 +34,9 @@ async def reply_of(provider, model):
 async def test_it_is_said_with_the_room_that_there_was(worker, provider):
     reply = await reply_of(provider, f"thinking-only-{RESERVE}")
     assert (reply.state, reply.error_code) == ("failed", "room_used_up_by_reasoning")
-    assert "until its room of 1,024 tokens was used up" in sentence_for(reply.error_code, reply.error_params)
+    assert "used all 1,024 tokens of the reply reserve for thinking" in sentence_for(
+        reply.error_code, reply.error_params
+    )
     assert reply.reasoning.startswith("thought0 thought1")
     assert await in_thread(Completion.objects.count) == 1  # trying again unchanged would not help
 

@@ -13,12 +13,12 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from django.utils import timezone
 
@@ -72,6 +72,8 @@ from .reasoning import NO_REASONING, Reasoning
 from .reply_limit import ReplyLimit
 
 logger = logging.getLogger(__name__)
+# What is encrypted and encoded is longer than what it says, by far less than this: a smaller report is not believed.
+MOST_ENCRYPTED_CHARACTERS_OF_A_TOKEN = 64
 MOST_GUESSES = 5  # of a smaller prompt, each half of the one before, where the provider names no number
 
 
@@ -174,18 +176,25 @@ class StepProgress:
         ids = {"ids": self.calls.long_ids} if any(self.calls.long_ids) else {}  # counted where they stand
         if not content and not ids:
             return None
-        thought = self.end.usage.reasoning_tokens if self.end.usage else 0
-        is_encrypted = bool(thought and content.get("items"))
         written = json.dumps(content, ensure_ascii=False)
         if (characters := len(written) + sum(len(each or "") for each in self.calls.long_ids)) > MOST_KEPT_CHARACTERS:
             raise KeptReasoningTooLong(characters=characters, most=MOST_KEPT_CHARACTERS)
-        counted = self.model.count_text(written) if content else 0
         return kept_reasoning(
             content | ids,
             language_model=self.model.configured.name,
             wire=dialect.form.wire,
-            tokens=thought if is_encrypted else counted,
+            tokens=self._tokens_sent_back(content, self.model) if content else 0,
         )
+
+    def _tokens_sent_back(self, content: Mapping[str, Any], model: ModelContext) -> int:
+        """Return the tokens of what is sent back. A report of what is encrypted is believed, unless it is too small."""
+        encrypted = [each["encrypted_content"] for each in content.get("items", ()) if _is_encrypted(each)]
+        if not encrypted or not self.reported_reasoning_tokens:
+            return model.count_text(json.dumps(content, ensure_ascii=False))
+        readable = [{**each, "encrypted_content": ""} if _is_encrypted(each) else each for each in content["items"]]
+        least = model.count_text(json.dumps(readable, ensure_ascii=False))
+        least += sum(map(len, encrypted)) // MOST_ENCRYPTED_CHARACTERS_OF_A_TOKEN
+        return max(self.reported_reasoning_tokens, least)
 
     def outcome(self, ended_by: BaseException | None = None) -> Outcome:
         """Return what the ledger keeps. A cancellation carries its error code, or none if a user stopped it."""
@@ -207,6 +216,10 @@ class StepProgress:
             time_to_first_token_seconds=self.first_token and self.first_token - self.started,
             duration_seconds=time.monotonic() - self.started,
         )
+
+
+def _is_encrypted(item: Mapping[str, Any]) -> bool:
+    return isinstance(item.get("encrypted_content"), str)
 
 
 @dataclass(frozen=True, slots=True)
