@@ -55,3 +55,18 @@ def test_thoughts_have_a_limit_of_their_own():
         assert not limit.is_reached
     limit.cut(piece)
     assert limit.is_reached
+
+
+def test_thoughts_of_many_megabytes_in_one_piece_are_cut():
+    limit = limit_of(100)
+    assert len(limit.cut(ReasoningDelta("x" * (MOST_THOUGHT_CHARACTERS + 5_000_000))).text) == MOST_THOUGHT_CHARACTERS
+    assert limit.is_reached
+    assert limit.cut(ReasoningDelta("more")).text == ""
+
+
+def test_a_name_of_many_megabytes_is_cut_as_text_is():
+    limit = limit_of(100)
+    kept = limit.cut(ToolCallDelta(0, "a", WORDS * 100_000, "{}"))
+    assert limit.is_reached
+    assert named_model_context("").count_text(kept.name) < FAR_ABOVE * 100
+    assert kept.arguments == ""

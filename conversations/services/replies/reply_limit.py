@@ -19,7 +19,7 @@ MOST_THOUGHT_CHARACTERS = 2_000_000
 
 
 class ReplyLimit:
-    """What one completion has sent so far: text with the arguments of tool calls, and thoughts."""
+    """What one completion has sent so far: text with the names and arguments of tool calls, and thoughts."""
 
     def __init__(self, max_tokens: int | None, model: ModelContext | None) -> None:
         self._model = model
@@ -31,15 +31,19 @@ class ReplyLimit:
     def cut(self, event: CompletionEvent) -> CompletionEvent:
         """Return *event*, or what is kept of it where the limit is reached."""
         if isinstance(event, ReasoningDelta):
+            free = max(MOST_THOUGHT_CHARACTERS - self._thought_characters, 0)
             self._thought_characters += len(event.text)
-            self.is_reached = self.is_reached or self._thought_characters > MOST_THOUGHT_CHARACTERS
-            return event
+            self.is_reached = self.is_reached or len(event.text) > free
+            return event if len(event.text) <= free else replace(event, text=event.text[:free])
         if isinstance(event, TextDelta):
             kept = self._take(event.text)
             return event if kept is event.text else replace(event, text=kept)
         if isinstance(event, ToolCallDelta):
-            kept = self._take(event.arguments)
-            return event if kept is event.arguments else replace(event, arguments=kept)
+            written = event.name + event.arguments
+            kept = self._take(written)
+            if kept is written:
+                return event
+            return replace(event, name=kept[: len(event.name)], arguments=kept[len(event.name) :])
         return event
 
     def _take(self, text: str) -> str:
