@@ -10,6 +10,7 @@ down to `MOST_PIXELS_OF_A_SIDE`, or to the size of the order. Of a GIF that is t
 from __future__ import annotations
 
 import json
+import re
 import sys
 from io import BytesIO
 
@@ -28,6 +29,10 @@ from conversations.parsing.picture_limits import MOST_MEGAPIXELS, MOST_PIXELS_OF
 from conversations.parsing.sandbox.confinement import confine
 
 MOST_COLOURS_OF_A_DRAWING = 4_096  # a drawing or a screenshot of text stays sharp as a PNG, and is small
+MOST_SCANS = 64  # of a progressive JPEG: cameras and editors write about ten
+# Fill bytes, restarts and what stands for a byte FF among the pixels are no markers that something belongs to.
+NEXT_MARKER = re.compile(rb"\xff([\x02-\xcf\xd9-\xfe])")
+START_OF_SCAN, END_OF_PICTURE = b"\xda", b"\xd9"
 STRIP_PIXELS = 4_000_000  # scaled down at once, so that a large picture is in memory only once
 JPEG_QUALITIES = (90, 80, 65)
 SRGB = ImageCms.createProfile("sRGB")
@@ -66,7 +71,10 @@ def encode_again(content: bytes, *, size: Size | None = None) -> tuple[dict[str,
     """
     if not content:
         raise PictureEmpty
-    picture = _open(content, kind_of(content))
+    kind = kind_of(content)
+    if kind == "JPEG" and _has_more_scans(content, MOST_SCANS):
+        raise PictureTooCostly
+    picture = _open(content, kind)
     orientation, profile = _orientation(picture), picture.info.get("icc_profile")
     if picture.format == "JPEG":
         picture.draft("RGB", size or (MOST_PIXELS_OF_A_SIDE, MOST_PIXELS_OF_A_SIDE))  # no larger than is needed
@@ -91,6 +99,21 @@ def kind_of(content: bytes) -> str:
     if content[4:8] == b"ftyp" and content[8:12] in (b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"):
         return "HEIF"
     raise PictureKindUnknown
+
+
+def _has_more_scans(content: bytes, most: int) -> bool:
+    """Tell whether a JPEG goes over its pixels more than so often: a small file could do it thousands of times."""
+    scans, place = 0, 2
+    while marker := NEXT_MARKER.search(content, place):
+        place = marker.end()
+        if marker[1] == END_OF_PICTURE:
+            break
+        if marker[1] == START_OF_SCAN:
+            scans += 1
+            if scans > most:
+                return True
+        place += int.from_bytes(content[place : place + 2])  # of what belongs to the marker
+    return False
 
 
 def _load_decoders() -> None:
@@ -168,6 +191,10 @@ def _in_srgb(picture: Image.Image, profile: bytes | None) -> Image.Image:
             print("a colour profile is left out", file=sys.stderr)
     colours = colours.convert("RGB")
     if opacity:
+        # What cannot be seen is not kept: somebody may have erased it.
+        colours = Image.composite(
+            colours, Image.new("RGB", colours.size), opacity.point(lambda value: 255 * (value > 0))
+        )
         colours.putalpha(opacity)
     return colours
 

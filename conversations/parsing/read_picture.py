@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 # -P: nothing is imported from where it runs; -B: nothing is written
 COMMAND = (sys.executable, "-P", "-B", "-m", "conversations.parsing.picture_process")
-LIMITS = ParsingLimits(seconds=20, memory_megabytes=1_024)
+LIMITS = ParsingLimits(seconds=10, memory_megabytes=1_024)
 READ_AT_ONCE = 2  # by one process of the site: each may take its limit of memory
 LONGEST_LINE_BYTES = 500
 MEDIA_TYPES = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n\x1a\n"}  # and how their files begin

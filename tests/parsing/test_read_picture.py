@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import BytesIO
 
 import pytest
 from PIL import Image, ImageCms, ImageOps
@@ -54,6 +55,29 @@ def test_what_is_transparent_stays_so():
     clear.putalpha(100)
     read = read_picture(encoded(clear, "WEBP"))
     assert (read.media_type, decoded(read.content).getpixel((0, 0))[3]) == ("image/png", 100)
+
+
+def test_colours_that_can_not_be_seen_are_not_kept():
+    erased = photo().convert("RGBA")
+    erased.putalpha(0)
+    erased.putpixel((5, 5), (10, 20, 30, 1))
+    shown = decoded(read_picture(encoded(erased, "PNG")).content)
+    assert shown.getpixel((5, 5)) == (10, 20, 30, 1)
+    assert shown.getpixel((300, 20)) == (0, 0, 0, 0)
+
+
+def repeated_scans(times):
+    """Return a progressive JPEG that goes over its pixels so often again; what follows its end is no part of it."""
+    file = BytesIO()
+    photo().save(file, "JPEG", progressive=True)
+    head, scan, last = file.getvalue().rpartition(b"\xff\xda")
+    return head + (scan + last.removesuffix(b"\xff\xd9")) * times + b"\xff\xd9" + b"\xff\xda\x00\x02" * 1_000
+
+
+def test_a_jpeg_with_many_scans_is_too_costly():
+    assert read_picture(repeated_scans(20)).media_type == "image/jpeg"
+    with pytest.raises(PictureTooCostly):
+        read_picture(repeated_scans(100))
 
 
 def test_opacity_that_is_full_is_none():

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import threading
 import uuid
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -16,6 +19,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from chatsite.accounts.models import User
+from chatsite.postgres.pool import release_connection
 from conversations.access import lock_admitted
 from conversations.core.errors import (
     ConversationNotFound,
@@ -55,11 +59,34 @@ def add_picture(*, user: User, public_id: uuid.UUID, name: str, content: bytes, 
     count_upload(user, size_bytes=len(content))  # outside of any transaction that a refusal would undo
     if len(content) > largest_picture_bytes():
         raise PictureTooLarge(megabytes=settings.PICTURE_MEGABYTES)
-    read = read_picture(content)
+    with _turn_to_read(user.pk):
+        release_connection()  # others need it more than one who waits
+        read = read_picture(content)
     with transaction.atomic():
         conversation = start_conversation(user=user, public_id=public_id, **beginning)
         lock_admitted(user)
         return _keep(user, lock_conversation(conversation), name, read)
+
+
+_turns: dict[int, threading.Lock] = {}
+_takers: Counter[int] = Counter()
+_turns_change = threading.Lock()
+
+
+@contextmanager
+def _turn_to_read(user_id: int) -> Iterator[None]:
+    """Wait until no other picture of the user is read: slow ones of one user leave the other places to others."""
+    with _turns_change:
+        turn = _turns.setdefault(user_id, threading.Lock())
+        _takers[user_id] += 1
+    try:
+        with turn:
+            yield
+    finally:
+        with _turns_change:
+            _takers[user_id] -= 1
+            if not _takers[user_id]:
+                del _turns[user_id], _takers[user_id]
 
 
 def _keep(user: User, conversation: Conversation, name: str, read: ReadPicture) -> Picture:
