@@ -191,7 +191,7 @@ def _in_srgb(picture: Image.Image, profile: bytes | None) -> Image.Image:
             print("a colour profile is left out", file=sys.stderr)
     colours = colours.convert("RGB")
     if opacity:
-        # What cannot be seen is not kept: somebody may have erased it.
+        # Colours that can’t be seen may have been erased on purpose: they are not kept.
         colours = Image.composite(
             colours, Image.new("RGB", colours.size), opacity.point(lambda value: 255 * (value > 0))
         )

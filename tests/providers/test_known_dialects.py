@@ -80,7 +80,7 @@ def test_a_newer_model_of_openai_can_be_asked_over_chat_completions():
         ("stream_options=no", {"takes_stream_options": False}),
         ("effort_field=reasoning", {"effort": "reasoning"}),
         ("effort_field=none", {"effort": ""}),
-        ("think_tags=no", {"tags_in_content": False}),
+        ("think_tags=no", {"think_tags": "no"}),
         ("sent_back=reasoning_content", {"sent_back": frozenset({"reasoning_content"})}),
         ("cache_breakpoints=anthropic", {"form": PromptForm("chat", "anthropic")}),
     ],
@@ -103,7 +103,7 @@ def test_every_field_of_a_dialect_has_a_word():
     options += " stream_options=no effort_field=none think_tags=no"
     assert {option.partition("=")[0] for option in options.split()} == set(DIALECT_WORDS)
     assert configured(options).dialect == Dialect(
-        takes_cache_key=True, takes_stream_options=False, sent_back=frozenset(), effort="", tags_in_content=False
+        takes_cache_key=True, takes_stream_options=False, sent_back=frozenset(), effort="", think_tags="no"
     )
 
 
@@ -122,7 +122,7 @@ def test_every_field_of_a_dialect_has_a_word():
         ("wire=responses stream_options=no", "which is of Chat Completions alone"),
         ("effort_field=effort", "none of none, reasoning_effort, reasoning"),
         ("wire=responses effort_field=reasoning_effort", "none of none, reasoning"),
-        ("think_tags=maybe", "neither yes nor no"),
+        ("think_tags=maybe", "none of yes, no, prefilled"),
     ],
 )
 def test_what_no_dialect_has_is_refused_with_what_to_write(option, message):

@@ -14,9 +14,9 @@ from conversations.providers.wire.completion_stream import (
 TEXT = {"content": "Hello"}
 
 
-def read(*deltas, tags_in_content=True):
+def read(*deltas, think_tags="yes"):
     """Return the thoughts, the text, and what is kept of a completion."""
-    reader = CompletionReader(tags_in_content=tags_in_content)
+    reader = CompletionReader(think_tags=think_tags)
     events = [event for delta in deltas for event in reader.read({"choices": [{"index": 0, "delta": delta}]})]
     events += reader.finish()
     thought, said = "", ""
@@ -118,7 +118,7 @@ def test_text_that_turns_out_to_be_thought_is_taken_back():
 
 
 def test_tags_are_text_at_a_provider_that_never_sends_thoughts_as_text():
-    assert read({"content": "<think>a</think>b"}, tags_in_content=False)[:2] == ("", "<think>a</think>b")
+    assert read({"content": "<think>a</think>b"}, think_tags="no")[:2] == ("", "<think>a</think>b")
 
 
 def test_tags_are_text_once_reasoning_has_come_in_a_field():
@@ -133,3 +133,7 @@ def test_a_signature_that_comes_late_and_twice_is_kept_once(name, place):
     thought, said, kept = read(*({name: [kind | piece]} for piece in pieces), TEXT)
     assert (thought, said) == ("Hm.", "Hello")
     assert kept == {name: [{**kind, "thinking": "Hm.", "signature": "sig=="}]}
+
+
+def test_a_blank_field_of_reasoning_does_not_end_the_search_for_tags():
+    assert read({"reasoning_content": "\n"}, {"content": "<think>a</think>b"})[:2] == ("\na", "b")

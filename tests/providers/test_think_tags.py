@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.providers.wire.think_tags import Said, ThinkTags, Thought, WasThought
+from conversations.providers.wire.think_tags import Said, ThinkTags, ThinkTagsUse, Thought, WasThought
 
 
-def split_thoughts(pieces: Iterable[str]) -> tuple[str, str]:
+def split_thoughts(pieces: Iterable[str], use: ThinkTagsUse = "yes") -> tuple[str, str]:
     """Return the thoughts and the reply that *pieces* of content hold."""
-    tags = ThinkTags()
+    tags = ThinkTags(use)
     thought, said = "", ""
     for piece in [each for text in pieces for each in tags.feed(text)] + list(tags.end()):
         match piece:
@@ -33,6 +33,10 @@ CASES = {
     "thought and reply": ("<think>secret plan</think>Hello", "secret plan", "Hello"),
     "blank lines around": ("\n<think>\nsecret\n</think>\n\nHello\n", "\nsecret\n", "Hello\n"),
     "the longer tag": ("<thinking>a</thinking>b", "a", "b"),
+    "Magistral's tags": ("[THINK]a[/THINK]\nb", "a", "b"),
+    "Gemini's tags": ("<thought>a</thought>b", "a", "b"),
+    "tags of Seed": ("<seed:think>a</seed:think>b", "a", "b"),
+    "tags of Kimi": ("◁think▷a◁/think▷b", "a", "b"),
     "empty thoughts": ("<think>\n\n</think>\n\nHello", "\n\n", "Hello"),
     "never closed": ("<think>for ever", "for ever", ""),
     "cut within the closing tag": ("<think>for ever</thi", "for ever</thi", ""),
@@ -74,19 +78,39 @@ def test_no_split_changes_the_result_and_no_character_is_lost(parts: list[str], 
     assert lost in (0, len("<think>"), len("</think>"), len("<think></think>"))  # blanks apart, only tags go
 
 
+@pytest.mark.parametrize(
+    ("content", "thought", "said"),
+    [
+        ("a\n</think>\n\nb", "a\n", "b"),
+        ("a </think>b", "a ", "b"),
+        ("```\na</think>b", "```\na", "b"),
+        ("stopped before", "stopped before", ""),
+        ("<think>a</think>b", "a", "b"),
+    ],
+)
+def test_where_each_prompt_opens_the_tag_all_is_thought_up_to_its_end(content: str, thought: str, said: str) -> None:
+    assert split_thoughts([content], "prefilled") == (thought, said)
+    for place in range(len(content) + 1):
+        assert split_thoughts([content[:place], content[place:]], "prefilled") == (thought, said)
+
+
+def test_tags_are_text_where_there_are_none() -> None:
+    assert split_thoughts(["<think>a</think>b"], "no") == ("", "<think>a</think>b")
+
+
 def test_tags_are_text_where_the_provider_has_a_field_for_thoughts() -> None:
     tags = ThinkTags()
     tags.expect_none()
     assert list(tags.feed("<think>a</think>b")) == [Said("<think>a</think>b")]
 
 
-def test_a_megabyte_of_thoughts_is_split_in_linear_time() -> None:
+def test_a_megabyte_of_thoughts_is_split() -> None:
     pieces = ["<think>", *["x<" * 50] * 10_000, "</think>", "Hello"]
     thought, said = split_thoughts(pieces)
     assert (len(thought), said) == (1_000_000, "Hello")
 
 
-def test_a_megabyte_of_closing_tags_in_code_is_read_in_linear_time() -> None:
+def test_a_megabyte_of_closing_tags_in_code_is_read() -> None:
     code = "```\n" + "x</think>\n" * 100_000
     assert split_thoughts([code]) == ("", code)
     assert split_thoughts(code[place : place + 50] for place in range(0, len(code), 50)) == ("", code)

@@ -13,6 +13,7 @@ from conversations.core.errors import (
     ConversationNotFound,
     DocumentStorageFull,
     EmptyMessage,
+    PictureAlreadySent,
     PictureKindUnknown,
     PicturesGone,
     PictureTooLarge,
@@ -180,6 +181,16 @@ def test_a_description_is_one_line(conversation):
     assert describe_picture(cat, alt_text="  A\x00 cat\non a mat ") == "A cat on a mat"
     cat.refresh_from_db()
     assert cat.alt_text == "A cat on a mat"
+
+
+def test_a_picture_that_was_sent_keeps_its_description(alice):
+    conversation = begin(alice)
+    cat = store_picture(conversation, alt_text="A cat")
+    post(conversation, "What is this?", pictures=[cat.pk])
+    assert describe_picture(cat, alt_text=" A cat ") == "A cat"
+    with pytest.raises(PictureAlreadySent):
+        describe_picture(cat, alt_text="A dog")
+    assert Picture.objects.get(pk=cat.pk).alt_text == "A cat"
 
 
 def test_pictures_go_with_their_conversation(conversation, alice):

@@ -7,7 +7,7 @@
     │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens, EffortNotAccepted, TooManyPicturesForModel
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
-    │ └ PictureTooLarge, TooManyPictures, PicturesGone
+    │ └ PictureTooLarge, TooManyPictures, PicturesGone, PictureAlreadySent
     ├ SiteBusy                        the same request may be answered in a moment
     ├ FrameError                      the page sent what is not a frame
     ├ PromptError                     nothing was sent
@@ -187,6 +187,7 @@ from .inputs import (
     WebSearchNotOffered,
 )
 from .pictures import (
+    PictureAlreadySent,
     PictureDamaged,
     PictureEmpty,
     PictureError,
@@ -298,6 +299,7 @@ __all__ = [
     "NotesHaveTooManyTokens",
     "NotesTooLong",
     "NothingToRegenerate",
+    "PictureAlreadySent",
     "PictureDamaged",
     "PictureEmpty",
     "PictureError",

@@ -80,6 +80,13 @@ class PicturesGone(InputError):
     template = "A picture of this message is no longer there. Take it out, and add it once more."
 
 
+class PictureAlreadySent(InputError):
+    """Its description can't be changed: it went to the language model, and the record of that stays true."""
+
+    code = "picture_already_sent"
+    template = "This picture was sent with an earlier message, so its description stays as it is."
+
+
 class PictureNotFound(AccessError):
     code = "picture_not_found"
     template = "This picture could not be found."

@@ -21,6 +21,7 @@ from conversations.providers.wire.dialect import (
     Dialect,
     DialectWord,
 )
+from conversations.providers.wire.think_tags import THINK_TAGS_USES
 
 from .model_settings import NamedModel
 
@@ -32,7 +33,7 @@ EFFORT_FIELDS: Final = {"chat": ("none", "reasoning_effort", "reasoning"), "resp
 DIALECT_WORDS: Final = get_args(DialectWord)
 
 _REASONING_CONTENT: Final = ALWAYS_SENT_BACK | {"reasoning_content"}
-_OPENAI = Dialect(output_limit_field="max_completion_tokens", takes_cache_key=True, tags_in_content=False)
+_OPENAI = Dialect(output_limit_field="max_completion_tokens", takes_cache_key=True, think_tags="no")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ def configured_dialect(named: NamedModel, *, base_url: str) -> Dialect:
         takes_stream_options=_given(named.yes_or_no("stream_options"), known.takes_stream_options),
         sent_back=known.sent_back if sent_back is None else sent_back - {"none"},
         effort=_unless_none(named.one_of("effort_field", EFFORT_FIELDS[wire]), known.effort),  # type: ignore[arg-type]
-        tags_in_content=_given(named.yes_or_no("think_tags"), known.tags_in_content),
+        think_tags=named.one_of("think_tags", THINK_TAGS_USES) or known.think_tags,  # type: ignore[arg-type]
     )
 
 

@@ -86,8 +86,8 @@ class CompletionClient:
 
 def _reader(request: CompletionRequest) -> CompletionReader | ResponseReader:
     if request.dialect.form.wire == "responses":
-        return ResponseReader(tags_in_content=request.dialect.tags_in_content)
-    return CompletionReader(tags_in_content=request.dialect.tags_in_content)
+        return ResponseReader(think_tags=request.dialect.think_tags)
+    return CompletionReader(think_tags=request.dialect.think_tags)
 
 
 async def _events(response: httpx2.Response, waits: StreamTimeout) -> AsyncGenerator[str]:

@@ -25,7 +25,7 @@ from conversations.core.tools.tool_spec import is_object
 from .dialect import OF_CALL
 from .reasoning_fields import ReasoningFields, reasoning_text
 from .reported_usage import parse_usage
-from .think_tags import Piece, Said, ThinkTags, Thought
+from .think_tags import Piece, Said, ThinkTags, ThinkTagsUse, Thought
 
 _DATA = b"data:"
 
@@ -114,10 +114,10 @@ CompletionEvent = Delta | CompletionEnd
 class CompletionReader:
     """Reads one completion's chunks in their order and collects what its `CompletionEnd` says.
 
-    After the last chunk `finish` yields what was held back. *tags_in_content* is whether thoughts may be there.
+    After the last chunk `finish` yields what was held back. *think_tags* is whether thoughts may be there.
     """
 
-    def __init__(self, *, tags_in_content: bool = True) -> None:
+    def __init__(self, *, think_tags: ThinkTagsUse = "yes") -> None:
         self.has_begun = False
         self.finish_reason: str | None = None
         self._usage: Usage | None = None
@@ -127,9 +127,7 @@ class CompletionReader:
         self._pieces = StorablePieces()
         self._thoughts = StorablePieces()
         self._reasoning = ReasoningFields()
-        self._tags = ThinkTags()
-        if not tags_in_content:
-            self._tags.expect_none()
+        self._tags = ThinkTags(think_tags)
 
     def read(self, chunk: object) -> Iterator[Delta]:
         """Yield what *chunk* adds to the reply. Raises `MalformedStream` where it is no chunk at all."""
@@ -181,7 +179,8 @@ class CompletionReader:
     def _read_reasoning(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
         self._reasoning.take(delta)
         if (found := reasoning_text(delta)) and (text := self._thoughts.take(found)):
-            self._tags.expect_none()
+            if not text.isspace():  # some servers send a blank one before the tags
+                self._tags.expect_none()
             yield ReasoningDelta(text)
 
     def _tell(self, pieces: Iterator[Piece]) -> Iterator[Delta]:

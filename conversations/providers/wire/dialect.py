@@ -11,6 +11,8 @@ from typing import Final, Literal
 
 from conversations.core.prompt.wires import PLAIN_FORM, PromptForm
 
+from .think_tags import ThinkTagsUse
+
 Effort = Literal["", "reasoning_effort", "reasoning"]
 DialectWord = Literal[
     "wire",
@@ -32,14 +34,14 @@ ALWAYS_SENT_BACK: Final = frozenset({"reasoning_details", "thinking_blocks", *OF
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a server is spoken to.
+    """What one server’s API expects and sends, where servers differ.
 
     *output_limit_field* bounds the reply. `max_tokens` is what Ollama, vLLM, llama.cpp and the hosted providers all
     understand; OpenAI's own newer models refuse it and want `max_completion_tokens`, which Ollama ignores silently and
     Mistral answers with 422. *form* is the API and where cache breakpoints are set. *sent_back* are the fields of
     reasoning that go back within a tool loop. *effort* is the field that says how hard to think; the Responses API has
     one of its own for that, so there it tells only whether it is sent.
-    *tags_in_content* is false where thoughts never come as `<think>` tags.
+    *think_tags* says whether thoughts may come as tags in the content.
     """
 
     form: PromptForm = PLAIN_FORM
@@ -48,7 +50,7 @@ class Dialect:
     takes_stream_options: bool = True
     sent_back: frozenset[str] = ALWAYS_SENT_BACK
     effort: Effort = "reasoning_effort"
-    tags_in_content: bool = True
+    think_tags: ThinkTagsUse = "yes"
 
 
 PLAIN_DIALECT: Final = Dialect()

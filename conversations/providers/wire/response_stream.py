@@ -24,7 +24,7 @@ from conversations.core.text.storable_text import UNSTORABLE, StorablePieces
 from .completion_stream import CompletionEnd, Delta, ReasoningDelta, TextDelta, ToolCallDelta, split_deltas
 from .provider_errors import Refusal, refusal_error
 from .reported_usage import parse_usage
-from .think_tags import ThinkTags
+from .think_tags import ThinkTags, ThinkTagsUse
 
 _REASONING: Final = frozenset(
     {"response.reasoning_summary_text.delta", "response.reasoning_text.delta", "response.reasoning.delta"}
@@ -38,7 +38,7 @@ _FINISH_REASONS: Final = {"max_output_tokens": "length", "max_tokens": "length",
 class ResponseReader:
     """Reads one response's events in their order and collects what its `CompletionEnd` says."""
 
-    def __init__(self, *, tags_in_content: bool = True) -> None:
+    def __init__(self, *, think_tags: ThinkTagsUse = "yes") -> None:
         self.has_begun = False
         self.finish_reason: str | None = None
         self._usage: Usage | None = None
@@ -52,9 +52,7 @@ class ResponseReader:
         self._summary_part: tuple[object, object] | None = None
         self._in_pieces: set[str] = set()  # of an item's fields: those that come in pieces in this stream
         self._has_told = False
-        self._tags = ThinkTags()
-        if not tags_in_content:
-            self._tags.expect_none()
+        self._tags = ThinkTags(think_tags)
 
     def read(self, event: object) -> Iterator[Delta]:
         """Yield what *event* adds to the reply. Raises `MalformedStream` where it is no event at all."""

@@ -4,6 +4,9 @@ Servers without a parser for reasoning (Ollama, vLLM, llama.cpp as they are ofte
 the tags in the content. Some chat templates put the opening tag into the prompt, so that only `</think>` comes: then
 what has been taken for the reply until there was thought. Tags that a reply only talks about stay text: those after the
 first word, in a block or a span of code, or after the thoughts have ended.
+
+Sources, checked 2026-11-25: `[THINK]` of Magistral (https://github.com/ggml-org/llama.cpp/issues/16158), `<thought>` of
+Gemini (https://github.com/GoogleCloudPlatform/generative-ai/issues/2090), the others from the models' chat templates.
 """
 
 from __future__ import annotations
@@ -11,11 +14,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from copy import copy
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
-OPENING: Final = ("<think>", "<thinking>")
-CLOSING: Final = {"<think>": "</think>", "<thinking>": "</thinking>"}
+CLOSING: Final = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<seed:think>": "</seed:think>",
+    "[THINK]": "[/THINK]",
+    "◁think▷": "◁/think▷",
+}
 LONE_CLOSING: Final = "</think>"
+# Whether tags may be in the content; `prefilled` where the chat template puts the opening tag into each prompt.
+ThinkTagsUse = Literal["yes", "no", "prefilled"]
+THINK_TAGS_USES: Final[tuple[ThinkTagsUse, ...]] = get_args(ThinkTagsUse)
 FENCE: Final = "```"
 MOST_BLANKS: Final = 1_000  # that are waited behind: more of them are no part of a tag's line
 BLANKS: Final = re.compile(r"[ \t]*")
@@ -87,8 +99,9 @@ class CodeMarks:
 class ThinkTags:
     """Splits the content of one completion, which comes in pieces of any size. Feed all of it, then call `end`."""
 
-    def __init__(self) -> None:
-        self._state = self._begin
+    def __init__(self, use: ThinkTagsUse = "yes") -> None:
+        self._state = self._plain if use == "no" else self._begin
+        self._is_prefilled = use == "prefilled"
         self._held = ""  # what may turn out to be a part of a tag
         self._closing = ""
         self._code = CodeMarks()  # of what was said, while a lone closing tag may still come
@@ -126,12 +139,15 @@ class ThinkTags:
     def _begin(self, text: str) -> Iterator[Piece]:
         text = self._held + text
         stripped = text.lstrip()
-        opening = next((tag for tag in OPENING if stripped.startswith(tag)), "")
+        opening = next((tag for tag in CLOSING if stripped.startswith(tag)), "")
         if opening:
             self._held, self._closing, self._state = "", CLOSING[opening], self._inside
             yield from self._inside(stripped.removeprefix(opening))
-        elif len(text) < MOST_BLANKS and any(tag.startswith(stripped) for tag in OPENING):  # blank as well
+        elif len(text) < MOST_BLANKS and any(tag.startswith(stripped) for tag in CLOSING):  # blank as well
             self._held = text
+        elif self._is_prefilled:
+            self._held, self._closing, self._state = "", LONE_CLOSING, self._inside
+            yield from self._inside(text)
         else:
             self._held, self._state = "", self._watch
             yield from self._watch(text)

@@ -16,6 +16,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from chatsite.accounts.models import User
@@ -24,6 +25,7 @@ from conversations.access import lock_admitted
 from conversations.core.errors import (
     ConversationNotFound,
     DocumentStorageFull,
+    PictureAlreadySent,
     PicturesGone,
     PictureTooLarge,
     TooManyPictures,
@@ -112,9 +114,13 @@ def _keep(user: User, conversation: Conversation, name: str, read: ReadPicture) 
 
 
 def describe_picture(picture: Picture, *, alt_text: str) -> str:
-    """Store what is to be seen on the picture, in the user's words, and return it as it is stored."""
+    """Store what is to be seen on the picture, in the user's words, and return it as it is stored.
+
+    Raises `PictureAlreadySent` for other words than went with a message.
+    """
     cleaned = " ".join(UNSTORABLE.sub("", alt_text).split())[:LONGEST_ALT_TEXT]
-    Picture.objects.filter(pk=picture.pk).update(alt_text=cleaned)
+    if not Picture.objects.filter(Q(sent=False) | Q(alt_text=cleaned), pk=picture.pk).update(alt_text=cleaned):
+        raise PictureAlreadySent
     return cleaned
 
 

@@ -14,7 +14,7 @@ from conversations.models import Conversation
 from conversations.providers.catalog.language_models import ConfiguredModel
 from conversations.services.counting.model_choice import ModelChoice, choose_model, offered_models
 from conversations.services.counting.prices import all_unit_prices
-from conversations.wording.model_labels import EFFORT_LABELS, model_label
+from conversations.wording.model_labels import EFFORT_LABELS
 from conversations.wording.money_amounts import price_label
 
 
@@ -46,7 +46,8 @@ class EffortRow:
 class ModelMenu:
     """What the header says: the model and the effort of the next reply, and what can be chosen in their place.
 
-    *passed_over* is the label of a model that was to be used and is not on offer.
+    *passed_over* is the name of a model that was to be used and is not on offer: a label would tell that
+    there is one.
     """
 
     choice: ModelChoice
@@ -74,7 +75,7 @@ def model_menu(conversation: Conversation, user: User) -> ModelMenu:
     return ModelMenu(
         choice,
         effort_label=EFFORT_LABELS[choice.effort] if choice.effort else "",
-        passed_over=model_label(choice.passed_over) if choice.passed_over else "",
+        passed_over=choice.passed_over,
         rows=rows,
         efforts=tuple(
             EffortRow(value, EFFORT_LABELS[value], _url(conversation, chosen_name, value), value == conversation.effort)
