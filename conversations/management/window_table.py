@@ -40,6 +40,8 @@ def _entries(view: WindowView) -> Iterator[Row]:
 def _remarks(entry: WindowEntry) -> Iterator[str]:
     if entry.truncated_to is not None:
         yield f"[first {entry.truncated_to:,} characters] "
+    if entry.sent_from:
+        yield f"[without its first {entry.sent_from:,} characters] "
     if entry.pictures in REASONS:
         yield f"[pictures {REASONS[entry.pictures]}] "
     elif entry.pictures:

@@ -45,6 +45,7 @@ PART_LABELS: Mapping[Part, Promise] = {
     "grounding": gettext_lazy("Passages"),
     "newest": gettext_lazy("Newest message"),
     "tool_steps": gettext_lazy("Tool steps"),
+    "text_so_far": gettext_lazy("Reply so far"),
 }
 # Why an older message was found, by the codes of `core.recall.rank_candidates`.
 RECALL_REASON_LABELS: Mapping[str, Promise] = {

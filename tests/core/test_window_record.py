@@ -72,13 +72,15 @@ def test_reading_a_record_leaves_the_stored_one_alone():
 def test_its_parts_are_the_budget():
     assert RECORD.parts == {
         **{"system": 3 + 10, "tools": 7, "notes": 17, "pins": 11, "summary": 9, "older": 12},
-        **{"grounding": 20, "recall": 4, "newest": 30 - 20 - 4, "tool_steps": 40 + 50, "free": 727 - 189},
+        **{"grounding": 20, "recall": 4, "newest": 30 - 20 - 4, "tool_steps": 40 + 50},
+        **{"text_so_far": 0, "free": 727 - 189},
     }
 
 
 def test_its_parts_come_in_the_order_of_the_prompt():
     assert list(RECORD.parts) == [
-        *("system", "tools", "notes", "pins", "summary", "older", "grounding", "recall", "newest", "tool_steps", "free")
+        *("system", "tools", "notes", "pins", "summary", "older", "grounding", "recall", "newest", "tool_steps"),
+        *("text_so_far", "free"),
     ]
 
 

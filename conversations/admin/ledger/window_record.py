@@ -27,6 +27,8 @@ KINDS: dict[EntryKind, Promise] = {
     "older": _("Older messages"),
     "newest": _("Newest message"),
     "tool_step": _("Tool steps"),
+    "text_so_far": _("Reply so far"),
+    "continue_request": _("Request to go on"),
 }
 ROLES = {"system": pgettext_lazy("who says a message", "System"), **dict(MessageRole.choices)}
 Slice = tuple[str, str, int, tuple[WindowEntry, ...]]

@@ -3,6 +3,7 @@
     ConversationError                 code is stable, the message is fit for the user; details go to the log
     ├ InputError                      the user can correct it
     │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRegenerate
+    │ ├ NothingToContinue
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
     │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens, EffortNotAccepted, TooManyPicturesForModel
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
@@ -14,6 +15,7 @@
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
     │ ├ AboutMeTooLong, NotesTooLong                              the user's own notes
     │ ├ ToolStepsTooLong                                          the tool calls of this reply and their results
+    │ ├ TextSoFarTooLong                                          what the reply says that is to be continued
     │ ├ ConversationTooLong                                       the policy does not drop
     │ └ MessageTooLong                                            the user can shorten it
     │   ├ MessageTooLongForScenario                               it would fit, but not beside the fixed part
@@ -174,6 +176,7 @@ from .inputs import (
     MessageNotPinnable,
     NotesHaveTooManyCharacters,
     NotesHaveTooManyTokens,
+    NothingToContinue,
     NothingToRegenerate,
     ReasonInvalid,
     ReplyInProgress,
@@ -210,6 +213,7 @@ from .prompts import (
     PolicyFailed,
     PromptError,
     SystemPromptTooLong,
+    TextSoFarTooLong,
     ToolSchemasTooLong,
     ToolStepsTooLong,
 )
@@ -298,6 +302,7 @@ __all__ = [
     "NotesHaveTooManyCharacters",
     "NotesHaveTooManyTokens",
     "NotesTooLong",
+    "NothingToContinue",
     "NothingToRegenerate",
     "PictureAlreadySent",
     "PictureDamaged",
@@ -344,6 +349,7 @@ __all__ = [
     "SummaryEmpty",
     "SummaryTooLong",
     "SystemPromptTooLong",
+    "TextSoFarTooLong",
     "TooManyAwaitingApproval",
     "TooManyCalls",
     "TooManyDocuments",

@@ -47,6 +47,11 @@ class NothingToRegenerate(InputError):
     template = "Only the last reply can be regenerated, and only once it has ended."
 
 
+class NothingToContinue(InputError):
+    code = "nothing_to_continue"
+    template = "Only the last reply can be continued, and only where it was cut off."
+
+
 class MessageExcluded(InputError):
     code = "message_excluded"
     template = "This message is excluded, so it is never sent. Include it again first."

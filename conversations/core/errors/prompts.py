@@ -54,6 +54,14 @@ class ToolStepsTooLong(PromptError):
     template = "The tool calls of this reply take %(tokens_over)s tokens too many."
 
 
+class TextSoFarTooLong(PromptError):
+    """Not even the end of a reply that is to be continued has room beside what must be sent."""
+
+    code = "text_so_far_too_long"
+    singular = "There is no room to continue this reply: %(tokens_over)s token is missing. You can try again."
+    template = "There is no room to continue this reply: %(tokens_over)s tokens are missing. You can try again."
+
+
 class ConversationTooLong(PromptError):
     """The policy `full` refuses rather than drops."""
 

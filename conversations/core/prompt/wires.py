@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from .continuation import CONTINUE_REQUEST
 from .messages import Prompt, PromptMessage
 from .pictures import PromptPicture
 
@@ -83,12 +84,16 @@ def system_text(messages: Sequence[Any]) -> str | None:
 
 def _marked_places(prompt: Prompt, breakpoints: Breakpoints) -> set[int]:
     """Return the places of the messages that carry a breakpoint."""
-    asked = [place for place, message in enumerate(prompt) if message.role == "user"][-2:]
+    asked = [place for place, message in enumerate(prompt) if _is_question(message)][-2:]
     roles = ("system", "user") if breakpoints == "openai" else ("system", "user", "assistant")
     places = {_markable_before(prompt, place, roles) for place in asked}
     if prompt and prompt[0].role == "system":
         places.add(0)
     return {place for place in places if place is not None}
+
+
+def _is_question(message: PromptMessage) -> bool:
+    return message.role == "user" and message.content != CONTINUE_REQUEST
 
 
 def _markable_before(prompt: Prompt, before: int, roles: Sequence[str]) -> int | None:

@@ -1,7 +1,7 @@
 """The window: which messages are sent to the language model, and the record of why.
 
     budget ≥ priming + tool schemas + system prompt + notes + pins + older messages
-             + newest message with its grounding and what is recalled + steps
+             + newest message with its grounding and what is recalled + steps + text so far
 
 A pure function. The budget is filled in this order:
 
@@ -12,6 +12,7 @@ A pure function. The budget is filled in this order:
    messages are part of these: they come and go with them.
 2. Tool steps of this turn, each call with its results; results that are too large are truncated and marked. Of very
    many, or with huge calls, the oldest are left out; of the newest the calls' arguments are truncated if they have to.
+   Of a reply that is continued, what it says so far (`text_so_far`), in front of the results: all of it, or its end.
 3. Grounding of the newest user message, up to its share of the budget: passages by rank, of which the last
    may be truncated at a sentence.
 4. Older messages, content only, in units that may not be split: the policy chooses which. With a policy that refuses to
@@ -23,7 +24,8 @@ A pure function. The budget is filled in this order:
    recall has left.
 
 The prompt's order is most stable first, so that a provider's prefix cache keeps hitting: system prompt, notes, pins,
-summary, older messages oldest first, the newest user message with its grounding and what is recalled, tool steps.
+summary, older messages oldest first, the newest user message with its grounding and what is recalled, tool steps, and
+the text so far with the request to go on.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ from conversations.core.errors import (
     PinsTooLong,
     PromptError,
     SystemPromptTooLong,
+    TextSoFarTooLong,
     ToolSchemasTooLong,
     ToolStepsTooLong,
 )
@@ -58,6 +61,7 @@ from .pack_recall import PackedRecall, pack_recall
 from .policies import Room, WindowPolicy
 from .summary import WindowSummary
 from .system_message import SystemTokens, count_system
+from .text_so_far import REQUEST_MESSAGE, SentTextSoFar, TextSoFar
 from .tool_steps import CALLS_SHARE, RESULTS_SHARE, SentStep, ToolSteps
 from .window_record import (
     LookUp,
@@ -84,7 +88,7 @@ class Turn:
     message on. *summary* stands for what has left the window, if it is kept.
     *about_me* and *notes* are the user's own, about themselves and on this conversation. *with_smaller_pictures*
     returns the newest message with pictures that take at most so many tokens, or as few as they can: for a window that
-    does not hold it otherwise.
+    does not hold it otherwise. *text_so_far* is the reply to it with what it says already, where it is to be continued.
     """
 
     newest: HistoryMessage
@@ -102,6 +106,7 @@ class Turn:
     about_me: str = ""
     notes: str = ""
     with_smaller_pictures: Callable[[int], HistoryMessage] | None = None
+    text_so_far: HistoryMessage | None = None
 
     @property
     def system_texts(self) -> SystemTexts:
@@ -137,14 +142,21 @@ def compute_window(
     if fixed.newest is not turn.newest:
         turn = replace(turn, newest=fixed.newest)
         inputs = replace(inputs, turn=turn)
-    calls = _fit_calls(inputs, fixed.left_tokens)
-    summary = _fit_summary(inputs, fixed, fixed.left_tokens - calls.smallest_tokens)
+    shortest_text_tokens = _count_shortest_text(inputs)
+    if (over := shortest_text_tokens - fixed.left_tokens) > 0:
+        raise TextSoFarTooLong(tokens_over=over)
+    calls = _fit_calls(inputs, fixed.left_tokens - shortest_text_tokens)
+    summary = _fit_summary(inputs, fixed, fixed.left_tokens - shortest_text_tokens - calls.smallest_tokens)
     left_tokens = fixed.left_tokens - calls.smallest_tokens - (summary.tokens if summary else 0)
     if policy.refuses_to_drop:
-        chosen = _choose_older(inputs, fixed, older, Room(left_tokens, anchor))
+        chosen = _choose_older(inputs, fixed, older, Room(left_tokens - shortest_text_tokens, anchor))
+        text = _fit_text(inputs, left_tokens - chosen.tokens)
+        left_tokens -= text.tokens if text else 0
         material = _fit_material(inputs, calls, left_tokens - chosen.tokens)
         recall = PackedRecall(material.grounding.text)
     else:
+        text = _fit_text(inputs, left_tokens)
+        left_tokens -= text.tokens if text else 0
         material = _fit_material(inputs, calls, left_tokens)
         chosen, recall = _choose_and_recall(inputs, fixed, older, material.grounding, left_tokens - material.tokens)
     prompt_tokens = budget_tokens - left_tokens + material.tokens + chosen.tokens + recall.tokens
@@ -152,8 +164,8 @@ def compute_window(
         prompt_tokens -= summary.tokens
         summary = replace(summary, tokens=0, left_out="all_in_view")
     return Window(
-        _render(turn, fixed, summary, chosen, material, recall),
-        _record(inputs, fixed, summary, chosen, material, recall, prompt_tokens=prompt_tokens),
+        _render(turn, fixed, summary, chosen, material, recall, text),
+        _record(inputs, fixed, summary, chosen, material, recall, text, prompt_tokens=prompt_tokens),
     )
 
 
@@ -218,7 +230,8 @@ def _fit_fixed_part(inputs: _Inputs) -> _FixedPart:
         left_tokens -= tokens
         if (over := shortest_tokens - left_tokens) > 0:
             raise error(tokens_over=over)
-    newest = _fit_pictures(turn, left_tokens - overhead_tokens - turn.newest.content_tokens)
+    room_tokens = left_tokens - overhead_tokens - turn.newest.content_tokens
+    newest = _fit_pictures(turn, room_tokens - _count_shortest_text(inputs))
     _check_newest(inputs, newest, left_tokens)
     return _FixedPart(system, pins, newest, left_tokens, left_tokens - overhead_tokens - newest.sent_tokens)
 
@@ -259,6 +272,22 @@ def _fit_summary(inputs: _Inputs, fixed: _FixedPart, left_tokens: int) -> Summar
     if tokens > min(left_tokens, int(fixed.lasting_tokens * SUMMARY_SHARE)):
         return replace(record, tokens=0, left_out="does_not_fit")
     return record
+
+
+def _text_so_far(inputs: _Inputs) -> TextSoFar | None:
+    reply = inputs.turn.text_so_far
+    return TextSoFar(reply, inputs.language_model.chat_format, inputs.count_text) if reply else None
+
+
+def _count_shortest_text(inputs: _Inputs) -> int:
+    """Count the least that is sent of a reply that is continued, 0 where none is."""
+    text = _text_so_far(inputs)
+    return text.smallest_tokens if text else 0
+
+
+def _fit_text(inputs: _Inputs, limit_tokens: int) -> SentTextSoFar | None:
+    text = _text_so_far(inputs)
+    return text.fit(limit_tokens) if text else None
 
 
 def _fit_calls(inputs: _Inputs, left_tokens: int) -> ToolSteps:
@@ -360,9 +389,10 @@ def _render(
     chosen: ChosenOlder,
     material: _Material,
     recall: PackedRecall,
+    text: SentTextSoFar | None,
 ) -> Prompt:
-    text = turn.system_texts.render()
-    system = (PromptMessage("system", text),) if text else ()
+    system_text = turn.system_texts.render()
+    system = (PromptMessage("system", system_text),) if system_text else ()
     return (
         *system,
         *(pin.message for pin in fixed.pins),
@@ -370,6 +400,7 @@ def _render(
         *(message.message for message in chosen.messages),
         turn.newest.message._replace(content=recall.text),
         *(step.message.message for step in material.steps),
+        *((text.message.message, REQUEST_MESSAGE) if text else ()),
     )
 
 
@@ -393,6 +424,7 @@ def _record(
     chosen: ChosenOlder,
     material: _Material,
     recall: PackedRecall,
+    text: SentTextSoFar | None,
     *,
     prompt_tokens: int,
 ) -> WindowRecord:
@@ -418,6 +450,7 @@ def _record(
             older=chosen.messages,
             newest=turn.newest._replace(content_tokens=turn.newest.content_tokens + looked_up_tokens),
             steps=material.steps,
+            text_so_far=text,
             overhead_tokens=inputs.overhead_tokens,
         ),
         first_position=first_position,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from .budget import CountText
 
 TRUNCATION_MARK = "[…]"
 FIRST_GUESS_CHARACTERS_PER_TOKEN = 4
+SOON_CHARACTERS = 40
+_BLANK = re.compile(r"\s+")
 
 
 def truncate_text(text: str, characters: int | None) -> str:
@@ -49,3 +53,31 @@ def _too_many(text: str, limit_tokens: int, count_text: CountText) -> int:
     while characters < len(text) and count_text(truncate_text(text, characters)) <= limit_tokens:
         characters *= 2
     return min(characters, len(text))
+
+
+def truncate_beginning(text: str, start: int) -> str:
+    """Return *text* from character *start* on with a mark before it; from 0 on it is all of it."""
+    return f"{TRUNCATION_MARK} {text[start:]}" if start else text
+
+
+def start_that_fits(text: str, *, limit_tokens: int, count_text: CountText, least_characters: int) -> int:
+    """Return from which character on *text*, marked, takes at most *limit_tokens*: at a word, if one begins soon.
+
+    All of *text* is too long, and its last *least_characters* are known to fit.
+    """
+
+    def fits(start: int) -> bool:
+        return count_text(truncate_beginning(text, start)) <= limit_tokens
+
+    low, high = least_characters, min(2 * least_characters, len(text))
+    while high < len(text) and fits(len(text) - high):
+        low, high = high, min(2 * high, len(text))
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(len(text) - middle):
+            low = middle
+        else:
+            high = middle
+    start = len(text) - low
+    blank = _BLANK.search(text, start, min(start + SOON_CHARACTERS, len(text) - least_characters))
+    return blank.end() if blank and fits(blank.end()) else start

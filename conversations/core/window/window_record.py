@@ -17,13 +17,36 @@ from .history import HistoryMessage, LeftOutReason
 from .pack_grounding import PackedGrounding
 from .pack_recall import PackedRecall
 from .system_message import SystemTokens
+from .text_so_far import SentTextSoFar
 from .tool_steps import SentStep
 
-EntryKind = Literal["system", "about_me", "notes", "pin", "summary", "older", "newest", "tool_step"]
+EntryKind = Literal[
+    "system",
+    "about_me",
+    "notes",
+    "pin",
+    "summary",
+    "older",
+    "newest",
+    "tool_step",
+    "text_so_far",
+    "continue_request",
+]
 Withheld = Literal["", "money"]
 MOST_LEFT_OUT = 20  # hundreds may have been found, and the record is kept with every request
 Part = Literal[
-    "system", "tools", "notes", "pins", "summary", "older", "grounding", "recall", "newest", "tool_steps", "free"
+    "system",
+    "tools",
+    "notes",
+    "pins",
+    "summary",
+    "older",
+    "grounding",
+    "recall",
+    "newest",
+    "tool_steps",
+    "text_so_far",
+    "free",
 ]
 SummaryLeftOut = Literal["", "above_cap", "does_not_fit", "all_in_view"]
 
@@ -34,7 +57,8 @@ class WindowEntry(NamedTuple):
     The system message has an entry for each text in it: the system prompt, and what the user's notes add to it. Of a
     truncated tool result, or of the arguments of truncated calls, only the first *truncated_to* characters were sent.
     Of *tokens* so many are of its pictures, *picture_tokens*; *pictures* says how these were sent, and *scaled_to* the
-    width and height in pixels of each, if they were scaled down. A tuple, like `HistoryMessage`: a window makes one for
+    width and height in pixels of each, if they were scaled down. Of a reply that is continued the characters
+    *sent_from* to *sent_to* were sent. A tuple, like `HistoryMessage`: a window makes one for
     every message.
     """
 
@@ -47,10 +71,12 @@ class WindowEntry(NamedTuple):
     picture_tokens: int = 0
     pictures: PicturesSent = ""
     scaled_to: tuple[tuple[int, int], ...] = ()
+    sent_from: int = 0
+    sent_to: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is stored: nothing of pictures where it has none, as nearly all have."""
-        if self.scaled_to:
+        """Return what is stored: nothing of pictures and of parts where it has none, as nearly all have."""
+        if self.scaled_to or self.sent_to is not None:
             return self._asdict()
         return dict(zip(WITHOUT_SCALED if self.pictures else WITHOUT_PICTURES, self, strict=False))
 
@@ -291,6 +317,7 @@ class WindowRecord:
             "recall": self.recall.tokens,
             "newest": self._tokens_of("newest") - self.grounding.tokens - self.recall.tokens,
             "tool_steps": self._tokens_of("tool_step"),
+            "text_so_far": self._tokens_of("text_so_far") + self._tokens_of("continue_request"),
         }
         return {**parts, "free": self.budget_tokens - sum(parts.values())}
 
@@ -361,6 +388,7 @@ def record_entries(
     older: Sequence[HistoryMessage],
     newest: HistoryMessage,
     steps: Sequence[SentStep],
+    text_so_far: SentTextSoFar | None,
     overhead_tokens: int,
 ) -> tuple[WindowEntry, ...]:
     """Return the entries of the prompt, in its order; a text that is not in the system message has 0 tokens."""
@@ -387,6 +415,7 @@ def record_entries(
         *(entry("older", message) for message in older),
         entry("newest", newest),
         *(entry("tool_step", step.message, step.truncated_to) for step in steps),
+        *_text_entries(text_so_far),
     )
 
 
@@ -395,6 +424,15 @@ def _scaled_to(pictures: Sequence[PromptPicture]) -> tuple[tuple[int, int], ...]
     if not any(picture.scaled_from for picture in pictures):
         return ()
     return tuple((picture.width, picture.height) for picture in pictures)
+
+
+def _text_entries(text: SentTextSoFar | None) -> Iterator[WindowEntry]:
+    """Yield the entries of what a reply says so far, and of the request to go on behind it."""
+    if text:
+        reply, tokens = text.message, text.tokens - text.request_tokens
+        sent = WindowEntry("text_so_far", "assistant", tokens, reply.id, reply.position)
+        yield sent._replace(sent_from=text.start, sent_to=text.end)
+        yield WindowEntry("continue_request", "user", text.request_tokens)
 
 
 def record_left_out_steps(

@@ -1,9 +1,9 @@
 """Rebuild the JSON body of a request exactly as it was sent, from what is stored.
 
 The record says which messages were in it, what was cut and where, and how pictures were sent; their words are in the
-messages, which never change, a picture is named by the digest of its bytes,
-the system message with the notes in it and the tools' schemas are kept by their digest, a summary is kept as a version,
-and everything else is with the ledger's row.
+messages, which never change but for a reply that is continued: what it said until then stays its beginning. A picture
+is named by the digest of its bytes, the system message with the notes in it and the tools' schemas are kept by their
+digest, a summary is kept as a version, and everything else is with the ledger's row.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conversations.core.prompt.continuation import CONTINUE_REQUEST
 from conversations.core.prompt.grounding_text import PromptPassage, RecalledPiece, render_question
 from conversations.core.prompt.kept_reasoning import KeptReasoning
 from conversations.core.prompt.messages import Prompt, PromptMessage, PromptToolCall, digest_of, with_whole_call_ids
@@ -27,7 +28,7 @@ from conversations.core.prompt.pictures import (
 from conversations.core.prompt.summary_text import render_summary
 from conversations.core.prompt.wires import write_prompt
 from conversations.core.window.tool_steps import truncate_step
-from conversations.core.window.truncation import truncate_text
+from conversations.core.window.truncation import truncate_beginning, truncate_text
 from conversations.core.window.window_record import RecallEntry, WindowEntry, WindowRecord
 from conversations.models import Completion, Message, Summary
 
@@ -73,11 +74,15 @@ def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMe
             yield PromptMessage("system", completion.system_prompt.text if completion.system_prompt else "")
         elif entry.kind == "summary":
             yield from _summary(record)
+        elif entry.kind == "continue_request":
+            yield PromptMessage("user", CONTINUE_REQUEST)
         elif entry.message in stored:
             message = _with_pictures(prompt_message(stored[entry.message]), entry, pictures.get(entry.message or 0, ()))
             if entry.kind == "tool_step":
                 message = message._replace(kept=_kept_reasoning(stored[entry.message], record))
-            if entry.kind == "newest":
+            if entry.kind == "text_so_far":
+                yield message._replace(content=truncate_beginning(message.content[: entry.sent_to], entry.sent_from))
+            elif entry.kind == "newest":
                 content = _question(stored[entry.message], message.content, record, stored)
                 yield message._replace(content=content)
             else:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models.functions import Left
 
 from conversations.core.errors import ConversationNotFound
+from conversations.core.prompt.continuation import CONTINUE_REQUEST
 from conversations.core.prompt.messages import PromptToolCall
 from conversations.core.prompt.system_text import SystemTexts, split_system_text
 from conversations.core.prompt.wires import tool_names
@@ -165,6 +166,7 @@ def view_window(
         "notes": excerpt(system.notes),
         "newest": excerpt(question),
         "summary": excerpt(summary.text) if summary else "",
+        "continue_request": excerpt(CONTINUE_REQUEST),
     }
     rows = [
         WindowRow(entry, *words[entry.message])

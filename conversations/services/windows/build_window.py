@@ -62,6 +62,7 @@ def build_window(
     policy: WindowPolicy | None = None,
     tightening: Decimal = Decimal(1),
     same_as: Window | None = None,
+    text_so_far: HistoryMessage | None = None,
 ) -> Window:
     """Compute the window that answers *newest*, a user message stored or still a draft. Nothing is stored.
 
@@ -71,11 +72,12 @@ def build_window(
     *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long. *same_as* is a window
     of the same request whose version of the summary this one has to have; else the current version is sent from the
     first window on that begins elsewhere than the last one, so that the prompt's beginning changes once for both.
+    *text_so_far* is the reply to *newest* with what it says already, where it is continued.
     Raises `PromptError` or `PolicyFailed`.
     """
     turn = _turn(conversation, newest, toolbox)
     turn = replace(turn, grounding=grounding, look_up=look_up, steps=steps)
-    turn = replace(turn, recalled=recalled, recall_error=recall_error)
+    turn = replace(turn, recalled=recalled, recall_error=recall_error, text_so_far=text_so_far)
     policy = policy or conversation_policy(conversation)
     summaries = _summaries(conversation, policy, same_as)
     compute = partial(_window, conversation, policy=policy, tightening=tightening)
@@ -90,14 +92,21 @@ def begins_elsewhere(window: Window, conversation: Conversation) -> bool:
     return window.record.first_position != (conversation.anchor_position or 0)
 
 
-def check_it_fits(conversation: Conversation, newest: HistoryMessage, *, policy: WindowPolicy | None = None) -> None:
+def check_it_fits(
+    conversation: Conversation,
+    newest: HistoryMessage,
+    *,
+    policy: WindowPolicy | None = None,
+    text_so_far: HistoryMessage | None = None,
+) -> None:
     """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
     policy = policy or conversation_policy(conversation)
     if policy.refuses_to_drop:
         history = _history(conversation, newest)
     else:
         history = History(_pins(conversation, newest), iter(()))
-    _window(conversation, _turn(conversation, newest), history, policy=policy)
+    turn = replace(_turn(conversation, newest), text_so_far=text_so_far)
+    _window(conversation, turn, history, policy=policy)
 
 
 def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox | None = None) -> Turn:
@@ -225,6 +234,12 @@ def stored_message(message: Message, context: ModelContext, *, conversation: Con
     counts.store()
     pictures = sent_pictures([message.pk]).get(message.pk, ()) if message.picture_ids else ()
     return newest_with_pictures(counted, pictures, conversation=conversation)
+
+
+def text_so_far(reply: Message, context: ModelContext, *, length: int) -> HistoryMessage:
+    """Return the first *length* characters of a reply that is continued, as the window knows it."""
+    message = PromptMessage("assistant", reply.content[:length])
+    return HistoryMessage(reply.position, message, context.content_tokens(message), id=reply.pk)
 
 
 class StoredCounts:
