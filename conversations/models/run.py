@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+
+from .message import Message
 
 
 class RunState(models.TextChoices):
@@ -28,6 +31,10 @@ class Run(models.Model):
 
     *reply_reserve_tokens* stands for the scenario's reply reserve, for this reply alone.
     *language_model* and *effort* are what was chosen when it began: they hold for all of its steps.
+
+    Of a reply that is continued, the first *text_before* characters of its content and *reasoning_before* of its
+    reasoning were there when it began; it takes the place of the run before it, and *asked_before* are the moments of
+    the last minute at which that one and those before it were asked for: they count for the limit of a minute.
 
     *waiting_since* is when it was put in the queue last: when it was stored, or given back by a worker.
 
@@ -58,6 +65,9 @@ class Run(models.Model):
     tool_seconds = models.FloatField(_("tool seconds"), default=0)
     tightening = models.DecimalField(_("tightening"), max_digits=12, decimal_places=4, default=1)
     reply_reserve_tokens = models.PositiveIntegerField(_("reply reserve, tokens"), null=True)
+    text_before = models.PositiveIntegerField(_("continued from character"), default=0, db_default=0)
+    reasoning_before = models.PositiveIntegerField(default=0, db_default=0)
+    asked_before = ArrayField(models.DateTimeField(), default=list, db_default=[])
     stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     waiting_since = models.DateTimeField(_("waiting since"), db_default=Now())
@@ -83,3 +93,12 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return gettext("job %(id)s: %(state)s") % {"id": self.pk, "state": self.get_state_display()}
+
+    @property
+    def continues(self) -> bool:
+        """Whether it continues a reply, which had text before."""
+        return self.text_before > 0
+
+    def written_in(self, reply: Message) -> str:
+        """Return what this run has added to *reply*: reasoning, then content."""
+        return reply.reasoning[self.reasoning_before :] + reply.content[self.text_before :]

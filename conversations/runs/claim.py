@@ -16,6 +16,7 @@ from conversations.live.fanout import publish_frame
 from conversations.models import Run
 from conversations.models.worker_heartbeat import HEARTBEAT_VALID
 from conversations.services.replies.end_reply import SHUT_OUT, end_reply
+from conversations.services.replies.reasoning import Reasoning
 
 LEASE = dt.timedelta(seconds=10)
 
@@ -45,7 +46,10 @@ SET state = 'running', worker = %(worker)s, attempt = attempt + 1,
     started_at = statement_timestamp(), lease_until = statement_timestamp() + make_interval(secs => %(lease_seconds)s)
 FROM waiting, conversations_message AS reply, conversations_conversation AS conversation
 WHERE run.id = waiting.id AND reply.id = run.reply_id AND conversation.id = reply.conversation_id
-RETURNING run.id, reply.id, reply.position, conversation.public_id, conversation.owner_id, run.attempt
+RETURNING run.id, reply.id, reply.position, conversation.public_id, conversation.owner_id, run.attempt,
+  left(reply.content, run.text_before), left(reply.reasoning, run.reasoning_before),
+  CASE WHEN run.text_before > 0 THEN reply.reasoning_seconds END,
+  CASE WHEN run.text_before > 0 THEN reply.reasoning_tokens END
 """
 
 
@@ -59,7 +63,7 @@ CLAIM_TIMES = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class ClaimedRun:
-    """A run that this worker holds."""
+    """A run that this worker holds. Of a reply that is continued, *text* and *reasoning* are what it had before."""
 
     id: int
     reply_id: int
@@ -67,6 +71,14 @@ class ClaimedRun:
     conversation: uuid.UUID
     owner_id: int
     attempt: int
+    text: str = ""
+    reasoning_text: str = ""
+    reasoning_seconds: float | None = None
+    reasoning_tokens: int | None = None
+
+    @property
+    def reasoning(self) -> Reasoning:
+        return Reasoning(self.reasoning_text, self.reasoning_seconds or 0.0, self.reasoning_tokens)
 
 
 def claim_runs(worker: str, *, limit: int) -> list[ClaimedRun]:

@@ -56,21 +56,35 @@ class LiveReply:
     are whole, `render_lines` makes blocks; `send_blocks` sends them.
     """
 
-    def __init__(self, reply_id: int, conversation: uuid.UUID, *, position: int) -> None:
+    def __init__(
+        self,
+        reply_id: int,
+        conversation: uuid.UUID,
+        *,
+        position: int,
+        text: str = "",
+        reasoning: Reasoning = NO_REASONING,
+    ) -> None:
         self.reply_id = reply_id
         self._conversation = conversation
         self._topic = conversation_topic(conversation)
         self._step = 1
         self._passages = 0  # how many passages the reply may cite
-        self._begin(position, "", NO_REASONING)
+        self._begin(position, text, reasoning)
 
     def _begin(self, position: int, text: str, reasoning: Reasoning) -> None:
         self._position = position
+        self._beginning = text  # what was there before, and stays: all that comes is put behind it
         self._sent, self._sent_length, self._saved_length = [text], len(text), len(text)
         self._fresh: list[str] = []
         self._unrendered: list[str] = []
         self._blocks = BlockStream()
         self._reasoning = LiveReasoning(reasoning)
+
+    def _begin_blocks(self) -> None:
+        """Render from the beginning of the step's text: blocks are numbered from there. Pages ignore what they have."""
+        self._blocks = BlockStream(passages=self._passages)
+        self._unrendered = [self._beginning] if self._beginning else []
 
     @property
     def text(self) -> str:
@@ -100,7 +114,7 @@ class LiveReply:
     def record_window(self, record: WindowRecord) -> None:
         """Tell the pages which window is about to be sent. An earlier one of this step has brought no text."""
         self._passages = len(record.grounding.included)
-        self._blocks = BlockStream(passages=self._passages)
+        self._begin_blocks()
         self._publish(
             WindowRecorded(
                 conversation=self._conversation,
@@ -117,17 +131,18 @@ class LiveReply:
         if self._reasoning.lasts:
             self.pause_reasoning()
         self._fresh.append(text)
-        if not self._sent_length:
+        if self._sent_length == len(self._beginning):
             self.flush()
 
     def take_back_text(self) -> None:
-        """Begin the text of the step again from nothing: what came so far was thought, and no reply."""
-        thought = self.text
-        self._sent, self._sent_length, self._saved_length = [], 0, -1
+        """Begin the text of the step again where it began: what came so far was thought, and no reply."""
+        thought, beginning = self.text[len(self._beginning) :], self._beginning
+        self._sent, self._sent_length, self._saved_length = [beginning], len(beginning), -1
         self._fresh.clear()
-        self._unrendered.clear()
-        self._blocks = BlockStream(passages=self._passages)
+        self._begin_blocks()
         self._publish(ReplyRestarted(self._conversation, self.reply_id, self._step))
+        if beginning:
+            self._publish(ReplyDelta(self._conversation, self.reply_id, self._step, 0, beginning))
         self._reasoning.append(thought)
         self.pause_reasoning()
 

@@ -114,7 +114,6 @@ def _left_open() -> QuerySet[Completion]:
 
 def _settle(completion: Completion) -> bool:
     reply = completion.reply
-    outcome = Outcome(
-        text=reply.reasoning + reply.content if reply else "", error_code=reply.error_code if reply else ""
-    )
+    run = Run.objects.filter(reply=reply).first() if reply else None
+    outcome = Outcome(text=run.written_in(reply) if run and reply else "", error_code=reply.error_code if reply else "")
     return settle_completion(completion, outcome)

@@ -60,13 +60,19 @@ class ActiveRun:
 
     def __init__(self, run: ClaimedRun) -> None:
         self.run = run
-        self.live = LiveReply(run.reply_id, run.conversation, position=run.position)
+        self.live = LiveReply(
+            run.reply_id, run.conversation, position=run.position, text=run.text, reasoning=run.reasoning
+        )
         self.cancelled_as = INTERRUPTED
 
     def cancel(self, ending: Ending) -> None:
         if not self.work.cancelling():
             self.cancelled_as = ending
             self.work.cancel(ending.error_code)
+
+    def failed(self, error: ConversationError) -> Ending:
+        """Return how the reply ends that *error* has ended."""
+        return Ending.interrupted_by(error) if self.run.text else Ending.failed(error)
 
 
 class Worker:
@@ -177,10 +183,10 @@ class Worker:
             return active.cancelled_as
         except ConversationError as error:
             logger.warning("reply %d failed: %s %s", active.run.reply_id, error.code, _detail(error))
-            return Ending.failed(error)
+            return active.failed(error)
         except Exception:
             logger.exception("reply %d failed", active.run.reply_id)
-            return Ending.failed(ConversationError())
+            return active.failed(ConversationError())
         return COMPLETE if outcome is ReplyOutcome.COMPLETE else None
 
     async def _store_end(self, active: ActiveRun, write: Callable[..., object]) -> None:

@@ -21,7 +21,8 @@ class RunAdmin(ReadOnlyAdmin):
     search_help_text = _("Worker, or the email address of the conversation's owner")
     list_select_related = ["reply"]
     ordering = ["-pk"]
-    exclude = ["payer", "reserved_usd", "reserved_at"]  # bookkeeping of reservations, which other pages sum up
+    # Bookkeeping of reservations, which other pages sum up, and of what is continued.
+    exclude = ["payer", "reserved_usd", "reserved_at", "reasoning_before", "asked_before"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         rows: QuerySet[Run] = (

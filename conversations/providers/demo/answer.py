@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from conversations.core.errors import CallRefused, ToolError
+from conversations.core.prompt.continuation import CONTINUE_REQUEST
 from conversations.core.window.truncation import TRUNCATION_MARK
 
 from .choose_tools import CALCULATOR, CLOCK, asks_for_time, sums_in
@@ -70,6 +72,16 @@ _FAILURES = tuple(error.template for error in _TOOL_ERRORS)
 def answer(prompt: DemoPrompt) -> str:
     """Return the reply to the newest message of *prompt*, as Markdown."""
     return next(reply for rule in _RULES if (reply := rule(prompt)) is not None)
+
+
+def _continue(prompt: DemoPrompt) -> str | None:
+    """Go on with an answer that was cut off: it is the same again, from where the text so far ends."""
+    if len(prompt.messages) < 3 or prompt.messages[-1].content != CONTINUE_REQUEST:
+        return None
+    *before, so_far, _ = prompt.messages
+    whole, text = answer(replace(prompt, messages=tuple(before))), so_far.content.removeprefix(f"{TRUNCATION_MARK} ")
+    _, found, rest = whole.partition(text)
+    return rest if found else ""
 
 
 def _tell_of_pictures(prompt: DemoPrompt) -> str | None:
@@ -257,6 +269,7 @@ def _first_line(content: str) -> str:
 
 _RULES: tuple[Callable[[DemoPrompt], str | None], ...] = (
     extract_summary,
+    _continue,
     _quote_results,
     _tell_of_pictures,
     _show_markdown,

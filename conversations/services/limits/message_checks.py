@@ -71,18 +71,24 @@ def check_message(
 
 
 def check_regeneration(
-    user: User, conversation: Conversation, question: Message, *, reply_reserve_tokens: int | None = None
+    user: User,
+    conversation: Conversation,
+    question: Message,
+    *,
+    reply_reserve_tokens: int | None = None,
+    text_so_far: HistoryMessage | None = None,
 ) -> None:
     """Check the same for another reply to *question*, which is stored: but for its length, which was accepted.
 
-    *reply_reserve_tokens* is the room of that reply, where it is not the scenario's.
+    *reply_reserve_tokens* is the room of that reply, where it is not the scenario's. *text_so_far* is the reply with
+    what it says already, where it is continued.
     """
     limits = effective_limits(user)
     check_one_more_reply(user, limits)
     newest = stored_message(question, conversation_context(conversation), conversation=conversation)
     policy = conversation_policy(conversation, reply_reserve_tokens=reply_reserve_tokens)
-    check_it_fits(conversation, newest, policy=policy)
-    check_money(user, limits, conversation, newest, policy=policy)
+    check_it_fits(conversation, newest, policy=policy, text_so_far=text_so_far)
+    check_money(user, limits, conversation, newest, policy=policy, text_so_far=text_so_far)
 
 
 def check_one_more_reply(user: User, limits: EffectiveLimits) -> None:
@@ -103,9 +109,10 @@ def check_message_rate(user: User, *, limit: int | None) -> None:
     if limit is None:
         return
     asked = Run.objects.filter(reply__conversation__owner_id=user.pk, created_at__gt=timezone.now() - MINUTE)
-    times = list(asked.order_by("-created_at").values_list("created_at", flat=True)[:limit])
-    if len(times) == limit:
-        raise MessageRateReached(opens_at=times[-1] + MINUTE)
+    newest_first = asked.order_by("-created_at").values_list("created_at", "asked_before")[:limit]
+    times = sorted((moment for created_at, before in newest_first for moment in (created_at, *before)), reverse=True)
+    if len(times) >= limit and (oldest := times[limit - 1]) > timezone.now() - MINUTE:
+        raise MessageRateReached(opens_at=oldest + MINUTE)
 
 
 def check_unfinished_replies(user: User, *, limit: int | None) -> None:
@@ -151,6 +158,7 @@ def check_money(
     newest: HistoryMessage,
     *,
     policy: WindowPolicy | None = None,
+    text_so_far: HistoryMessage | None = None,
 ) -> None:
     """Raise the error that asking for a reply to *newest* would end with.
 
@@ -158,7 +166,7 @@ def check_money(
     chosen for it, but only where money is limited.
     """
     if found := user_allowances(user, limits):
-        record = build_window(conversation, newest, policy=policy).record
+        record = build_window(conversation, newest, policy=policy, text_so_far=text_so_far).record
         is_looked_up = bool(count_documents_for(conversation)) or searches_web(conversation)
         worst = worst_reply_cost(record, conversation, is_looked_up=is_looked_up)
         if error := allowance_error(found, worst.request_usd):

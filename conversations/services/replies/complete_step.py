@@ -359,7 +359,7 @@ def open_step(request: StepRequest, attempt: int, opening_key: uuid.UUID | None 
             max_output_tokens=record.reply_reserve_tokens,
             loop_usd=_loop_usd(request, prices),
             step=prepared.step,
-            attempt=attempt,
+            attempt=prepared.earlier_requests + attempt,
             record=record,
             conversation=prepared.reply.conversation,
             reply=prepared.reply,

@@ -82,6 +82,11 @@ class Ending:
     def failed(cls, error: ConversationError) -> Ending:
         return cls("failed", error.code, error.params)
 
+    @classmethod
+    def interrupted_by(cls, error: ConversationError) -> Ending:
+        """Return the end of a reply that could not be continued: it is sent later, and may be continued, as before."""
+        return cls("interrupted", error.code, error.params)
+
 
 COMPLETE = Ending("complete")
 STOPPED = Ending("stopped")

@@ -11,14 +11,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import Enum, auto
 from functools import partial
 
 from django.conf import settings
 
-from conversations.core.errors import ToolStepsUsedUp
+from conversations.core.errors import EmptyReply, ToolStepsUsedUp
 from conversations.core.prompt.finish_reasons import end_of
 from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Message, Run, ToolCall
@@ -83,7 +83,7 @@ class _Loop:
     *advertised_tools* go with each request; those in the *toolbox* may be called, as long as there is *time*. What a
     step learned about the window of a provider that names no limit holds for those after it: *tightening*. *first* is
     the first window, where it has been chosen already: nothing is to be looked up for it. *without_recall* is the one
-    that told where recall may look.
+    that told where recall may look. A reply that *is_continued* goes on behind its *text*, and calls no tools.
     """
 
     reply: Message
@@ -99,6 +99,8 @@ class _Loop:
     tightening: Decimal = Decimal(1)
     first: PreparedReply | None = None
     without_recall: PreparedReply | None = None
+    is_continued: bool = False
+    was_requested: bool = False
 
     @property
     def context(self) -> ToolContext:
@@ -107,12 +109,17 @@ class _Loop:
 
     @property
     def is_resumed(self) -> bool:
-        """Whether the reply awaited approval before: there was a request for it."""
-        return bool(self.calls)
+        """Whether the reply awaited approval before, or is continued, so that there was a request for it."""
+        return bool(self.calls) or self.was_requested
 
     @property
     def may_call(self) -> bool:
-        return bool(self.toolbox.tools) and self.step <= settings.TOOL_STEPS and self.time.left_seconds() > 0
+        return (
+            bool(self.toolbox.tools)
+            and not self.is_continued
+            and self.step <= settings.TOOL_STEPS
+            and self.time.left_seconds() > 0
+        )
 
 
 async def make_reply(
@@ -142,7 +149,12 @@ async def make_reply(
             await retry_while_database_down(partial(_save_loop, loop))
             return ReplyOutcome.AWAITING_APPROVAL
         prepare = partial(_choose_window, loop, grounding, recalled)
-        progress = await complete_step(prepare, sink=sink, client=client, may_call=loop.may_call, sleep=sleep)
+        try:
+            progress = await complete_step(prepare, sink=sink, client=client, may_call=loop.may_call, sleep=sleep)
+        except EmptyReply:
+            if loop.is_continued:  # it was whole already
+                return ReplyOutcome.COMPLETE
+            raise
         if _is_answer(progress):
             return ReplyOutcome.COMPLETE
         if not progress.may_call:
@@ -166,7 +178,9 @@ def _load_loop(reply_id: int, find_tools: FindTools) -> _Loop:
         text="",  # a worker that has lost the run may have saved some late
         calls=[],
     )
-    if reply.has_called:  # type: ignore[attr-defined]  # annotated
+    if reply.text_before:  # type: ignore[attr-defined]  # annotated
+        _load_text_so_far(loop)
+    elif reply.has_called:  # type: ignore[attr-defined]  # annotated
         loop.text, loop.reasoning = reply.content, stored_reasoning(reply)
         loop.step += reply.steps.filter(role="assistant").count()
         loop.calls = calls_of_step(reply_id, loop.step)
@@ -176,6 +190,22 @@ def _load_loop(reply_id: int, find_tools: FindTools) -> _Loop:
     elif not reply.may_be_looked_up and not searches_web(reply.conversation):  # type: ignore[attr-defined]  # annotated
         loop.first = prepare_reply(reply_id, toolbox=toolbox, reply=reply)
     return loop
+
+
+def _load_text_so_far(loop: _Loop) -> None:
+    """Let the loop go on behind the text that was there when the reply was continued.
+
+    Calls of its last step that were stopped stay as they are; the others are in the prompt.
+    """
+    reply = loop.reply
+    run = Run.objects.get(reply=reply)
+    loop.is_continued, loop.was_requested = True, reply.completions.filter(window__isnull=False).exists()
+    loop.text = reply.content[: run.text_before]
+    loop.reasoning = replace(stored_reasoning(reply), text=reply.reasoning[: run.reasoning_before])
+    loop.step += reply.steps.filter(role="assistant").count()
+    if loop.step > 1 and not loop.toolbox.tools:
+        called = ToolCall.objects.filter(reply=reply, message__isnull=False)
+        loop.advertised_tools = withdrawn_tools(call.name for call in map(sent_call, called))
 
 
 def _saved_loop(reply_id: int) -> tuple[float, Decimal]:

@@ -19,7 +19,7 @@ from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
 from conversations.core.window.window_record import Withheld
-from conversations.models import Conversation, Document, Message, ToolCall
+from conversations.models import Completion, Conversation, Document, Message, ToolCall
 from conversations.models.document import DocumentState
 from conversations.providers.wire.context_length import says_context_too_long
 from conversations.selectors.conversations.history import HistoryRow
@@ -37,7 +37,13 @@ from conversations.services.grounding.keep_passages import origin_of
 from conversations.services.grounding.look_up import LookedUp
 from conversations.services.grounding.recall import Recalled, still_sendable
 from conversations.services.summaries.want_summary import want_summary
-from conversations.services.windows.build_window import StoredCounts, begins_elsewhere, build_window, stored_message
+from conversations.services.windows.build_window import (
+    StoredCounts,
+    begins_elsewhere,
+    build_window,
+    stored_message,
+    text_so_far,
+)
 from conversations.tools.toolbox import NO_TOOLS, Toolbox
 
 logger = logging.getLogger(__name__)
@@ -57,6 +63,8 @@ TO_BE_MADE = CompiledQuery(
         may_be_looked_up=Exists(DOCUMENTS),
         may_have_to_wait=Exists(DOCUMENTS.filter(state__in=STILL_READ)),
         own_reserve_tokens=F("run__reply_reserve_tokens"),
+        text_before=F("run__text_before"),
+        run_created_at=F("run__created_at"),
     ),
     "WHERE conversations_message.id = %s",
 )
@@ -78,6 +86,7 @@ class PreparedReply:
 
     *model* is that of the language model, read here because a step goes on in the event loop. The *toolbox* is sent
     with the prompt. *tightening* divides the budget, and *most_reserve_tokens* bounds the room for the reply.
+    *earlier_requests* were made for the step before it was continued.
     """
 
     reply: Message
@@ -89,6 +98,7 @@ class PreparedReply:
     step: int = 1
     tightening: Decimal = Decimal(1)
     most_reserve_tokens: int | None = None
+    earlier_requests: int = 0
 
     @property
     def is_of_a_loop(self) -> bool:
@@ -134,6 +144,7 @@ def prepare_reply(
         policy=_policy_of_its_own(reply, most_reserve_tokens),
         tightening=tightening,
         same_as=without_recall.window if without_recall else None,
+        text_so_far=_text_so_far(reply, context),
     )
     _store_grounding_tokens(newest, window)
     _move_anchor(conversation, window)
@@ -141,8 +152,30 @@ def prepare_reply(
     if tools_withheld:
         window = replace(window, record=replace(window.record, tools_withheld=tools_withheld))
     return PreparedReply(
-        reply, window, context, looked_up, recalled, toolbox, steps.current, tightening, most_reserve_tokens
+        reply,
+        window,
+        context,
+        looked_up,
+        recalled,
+        toolbox,
+        steps.current,
+        tightening,
+        most_reserve_tokens,
+        _count_earlier_requests(reply, steps.current),
     )
+
+
+def _text_so_far(reply: Message, context: ModelContext) -> HistoryMessage | None:
+    """Return what the reply said before it was continued, or None where it is made for the first time."""
+    length: int = reply.text_before  # type: ignore[attr-defined]  # annotated
+    return text_so_far(reply, context, length=length) if length else None
+
+
+def _count_earlier_requests(reply: Message, step: int) -> int:
+    if not reply.text_before:  # type: ignore[attr-defined]  # annotated
+        return 0
+    began = reply.run_created_at  # type: ignore[attr-defined]  # annotated
+    return Completion.objects.filter(reply=reply, step=step, created_at__lt=began).count()
 
 
 def _policy_of_its_own(reply: Message, most_reserve_tokens: int | None) -> WindowPolicy | None:

@@ -15,7 +15,8 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from conversations import metrics
-from conversations.core.frames.definitions import ReplyRestarted
+from conversations.core.frames.definitions import ReplyDelta, ReplyRestarted
+from conversations.core.frames.frame import Frame
 from conversations.live.fanout import RUNS, publish, publish_frame
 from conversations.models import Message, Run, ToolCall
 from conversations.models.run import RunState
@@ -42,7 +43,7 @@ def reap_reply(reply_id: int) -> bool:
             return False
         reply = Message.objects.select_related("conversation", "parent").get(pk=reply_id)
         ending = STOPPED if run.stop_requested_at else INTERRUPTED
-        settle_abandoned(reply_id, text=reply.reasoning + reply.content, error_code=ending.error_code)
+        settle_abandoned(reply_id, text=run.written_in(reply), error_code=ending.error_code)
         if may_be_made_again(reply, run):
             _put_back(reply, run)
         else:
@@ -57,8 +58,10 @@ def _over(reply_id: int) -> QuerySet[Run]:
 
 def may_be_made_again(reply: Message, run: Run) -> bool:
     """Tell whether nothing of the reply has come, and no tool was called: what a tool did is not done twice."""
-    has_come = bool(reply.content or reply.reasoning) or reply.position != reply.first_position
-    has_called = ToolCall.objects.filter(reply=reply).exists()
+    has_come, has_called = bool(run.written_in(reply)), False
+    if not run.continues:  # what is continued calls none
+        has_come = has_come or reply.position != reply.first_position
+        has_called = ToolCall.objects.filter(reply=reply).exists()
     return not (run.stop_requested_at or has_come or has_called or run.attempt >= MOST_ATTEMPTS)
 
 
@@ -67,7 +70,12 @@ def _put_back(reply: Message, run: Run) -> None:
     held = Run.objects.filter(pk=run.pk)
     held.update(state=RunState.WAITING, waiting_since=Now(), worker="", lease_until=None)
     conversation = reply.conversation.public_id
-    transaction.on_commit(partial(publish_frame, ReplyRestarted(conversation, reply.pk, 1), conversation))
+    step = 1 + reply.steps.filter(role="assistant").count()
+    frames: list[Frame] = [ReplyRestarted(conversation, reply.pk, step)]
+    if run.continues:
+        frames.append(ReplyDelta(conversation, reply.pk, step, 0, reply.content))
+    for frame in frames:
+        transaction.on_commit(partial(publish_frame, frame, conversation))
     transaction.on_commit(partial(publish, RUNS, "waiting"))
     _tell_later("a reply is made again because the lease of its worker was over", reply, run, INTERRUPTED)
 
