@@ -53,6 +53,7 @@ urlpatterns = [
     path("c/<uuid:public_id>/sync/", pages.sync, name="sync"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/stop/", messages.stop, name="stop"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/regenerate/", messages.regenerate, name="regenerate"),
+    path("c/<uuid:public_id>/replies/<int:reply_id>/continue/", messages.go_on, name="continue"),
     path(
         "c/<uuid:public_id>/replies/<int:reply_id>/regenerate/with/",
         model_choice.regenerate_with,

@@ -42,6 +42,7 @@ from conversations.core.frames.definitions import (
     MessagePost,
     ModelChoose,
     PageFrame,
+    ReplyContinue,
     ReplyRegenerate,
     ReplyRegenerateWith,
     ReplyStop,
@@ -56,6 +57,7 @@ from conversations.services.conversations.language_model import choose_language_
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.post_message import PostedMessage, post_message
 from conversations.services.replies.approve_tool_call import decide_call
+from conversations.services.replies.continue_reply import continue_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.views.conversations.snapshot import conversation_snapshot
@@ -194,6 +196,11 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
             language_model=frame.language_model,
         )
 
+    async def _continue(self, conversation: Conversation, frame: ReplyContinue) -> None:
+        await in_thread(continue_reply)(
+            user=conversation.owner, conversation=conversation, reply_id=frame.reply, length=frame.length
+        )
+
     async def _choose_model(self, conversation: Conversation, frame: ModelChoose) -> None:
         await self._follow(conversation)
         await in_thread(choose_language_model)(
@@ -219,6 +226,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         ReplyStop: _stop,
         ReplyRegenerate: _regenerate,
         ReplyRegenerateWith: _regenerate_with,
+        ReplyContinue: _continue,
         ModelChoose: _choose_model,
         CallDecide: _decide,
         ConversationSync: _send_snapshot,

@@ -7,7 +7,7 @@ from django.utils.translation import gettext, gettext_noop
 from conversations.core.prompt.finish_reasons import end_of
 
 _NOTES = {
-    "length": gettext_noop("Cut off here: the reply reached its length limit. Ask the model to continue."),
+    "length": gettext_noop("Cut off here: the reply reached its length limit."),
     "filter": gettext_noop("Cut off here by the provider’s content filter."),
     "refusal": gettext_noop("Cut off here: the model declined to go on."),
     "error": gettext_noop("Cut off here: the provider reported an error. Try again."),

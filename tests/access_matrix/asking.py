@@ -96,6 +96,7 @@ def fields_of(world: World, who: Who) -> dict[str, Any]:
             "summarises": "true",
             "searches_web": "true",
             "version": "2",
+            "length": "1",
             "shows": "true",
         }
         | {"files": SimpleUploadedFile("hello.png", PICTURE), "digest": world.alices.ids["digest"], "allowed": "yes"}

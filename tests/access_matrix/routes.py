@@ -52,6 +52,7 @@ CONVERSATIONS = {
             "stop",
             "regenerate",
             "regenerate_with",
+            "continue",
             "window",
             "request",
             "sources",

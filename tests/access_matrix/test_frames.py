@@ -48,6 +48,7 @@ def fields_of(cell: FrameCell, world: World) -> dict[str, Any]:
         "from_position": 0,
         "language_model": "",
         "effort": "",
+        "length": 1,
     }
     return {field.name: values[field.name] for field in fields(FROM_PAGE[cell.frame])}
 
@@ -79,7 +80,7 @@ def expected(cell: FrameCell) -> set[int | str]:
     if cell.who in STATES:
         return {SHUT_OUT}
     if cell.who is Who.OWNER and cell.ids == "alice's":
-        return {"conversation.snapshot", "nothing_to_regenerate", "reply_in_progress", PROBED}
+        return {"conversation.snapshot", "nothing_to_regenerate", "nothing_to_continue", "reply_in_progress", PROBED}
     return NOT_FOUND
 
 

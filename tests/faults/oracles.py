@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conversations.core.prompt.continuation import CONTINUE_REQUEST
 from conversations.core.prompt.grounding_text import QUESTION_HEADER
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.services.ledger import recompute_ledger_sums, recompute_rolled_up_sums, recompute_spending
@@ -95,9 +96,12 @@ def check_texts(replies: list[dict[str, Any]], log: list[dict[str, Any]]) -> Non
     """What is stored is what the upstream emitted, up to the cut, and every request is in the ledger."""
     emitted: dict[str, list[str]] = {}
     for exchange in log:
-        newest = [each["content"] for each in exchange["body"]["messages"] if each["role"] == "user"][-1]
+        messages, said = exchange["body"]["messages"], ""
+        if messages[-1]["content"] == CONTINUE_REQUEST:  # what is said now is put behind what was said before
+            messages, said = messages[:-2], messages[-2]["content"]
+        newest = [each["content"] for each in messages if each["role"] == "user"][-1]
         question = newest.rpartition(f"\n\n{QUESTION_HEADER}\n")[2]  # without what was recalled for it
-        emitted.setdefault(question, []).append(storable("".join(exchange["emitted"])))
+        emitted.setdefault(question, []).append(said + storable("".join(exchange["emitted"])))
     for reply in replies:
         texts = emitted.get(reply["question"], [])
         assert not reply["content"] or any(text.startswith(reply["content"]) for text in texts), reply

@@ -127,6 +127,13 @@ class Page:
         self.send("reply.regenerate", reply=reply)
         return self.wait_for("reply.started")["reply"]
 
+    def continue_reply(self, reply: int) -> int:
+        """Continue the text that the page shows of *reply*, twice at once, and wait until a worker does."""
+        self.ends.pop(reply, None)
+        for _ in range(2):
+            self.send("reply.continue", reply=reply, length=self.texts[reply].end)
+        return self.wait_for("reply.started")["reply"]
+
     # What the page hears
 
     def next(self) -> dict[str, Any]:

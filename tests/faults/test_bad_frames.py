@@ -72,6 +72,7 @@ def test_someone_elses_conversation_does_not_exist(site, page):
         ("message.edit", {"message": 1, "content": "Hello", "client_id": ID}),
         ("reply.stop", {"reply": 1}),
         ("reply.regenerate", {"reply": 1}),
+        ("reply.continue", {"reply": 1, "length": 1}),
     ):
         page.send(frame_type, **{**fields, "conversation": ID})
         assert page.wait_for("error")["code"] == "conversation_not_found"

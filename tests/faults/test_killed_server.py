@@ -48,5 +48,23 @@ def test_what_was_said_is_kept_and_marked_and_can_be_made_again(mortal_site, rep
         assert page.wait_for_end(page.regenerate(reply))["state"] == "complete"
 
 
+def test_what_was_said_is_continued_as_one_reply(mortal_site, replies):
+    mortal_site.serve()
+    page, reply = replies["held-60"]
+    said = mortal_site.wait_for_end(reply)["content"]
+    page.open()
+    page.wait_for_end(reply)
+    assert page.continue_reply(reply) == reply
+    page.wait_for_text(reply, 2 * len(said))
+    whole = mortal_site.let_end(reply)
+    assert (whole["state"], whole["content"]) == ("complete", said + said)
+    page.wait_for_end(reply)
+    assert page.texts[reply].text == whole["content"]
+    first, second = mortal_site.ledger(reply)
+    assert (first["error_code"], second["error_code"]) == ("reply_interrupted", "")
+    assert (first["output_tokens"], second["output_tokens"]) == (pytest.approx(120, abs=60), 60)
+    assert second["window"]["entries"][-2]["sent_to"] == len(said)
+
+
 def words(text):
     return len(text.split())

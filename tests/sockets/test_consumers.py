@@ -229,6 +229,7 @@ async def test_another_users_conversation_is_not_found(page, verb):
         "reply.stop": {"reply": posted.reply.pk},
         "reply.regenerate": {"reply": posted.reply.pk},
         "reply.regenerate_with": {"reply": posted.reply.pk, "language_model": ""},
+        "reply.continue": {"reply": posted.reply.pk, "length": 1},
         "model.choose": {"language_model": "", "effort": ""},
         "call.decide": {"call": 1, "digest": "", "allowed": True},
         "conversation.sync": {"from_position": 0},

@@ -169,7 +169,7 @@ class ReplyInterrupted(CompletionError):
     """The process that made the reply ended in the middle of it."""
 
     code = "reply_interrupted"
-    template = "The reply was interrupted before it was finished. The reply so far is kept; you can try again."
+    template = "The reply was interrupted before it was finished. The reply so far is kept."
     may_be_billed = True
 
 

@@ -87,6 +87,18 @@ class ReplyRegenerateWith(PageFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyContinue(PageFrame):
+    """Continue the last reply, which was cut off. *length* is how many code points of it the page shows.
+
+    Sent again it changes nothing: the reply has gone on from there.
+    """
+
+    type: ClassVar[str] = "reply.continue"
+    reply: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
 class ModelChoose(PageFrame):
     """Go on with another language model and *effort* from the next reply on. Blank is the scenario's."""
 
@@ -133,7 +145,7 @@ class MessageStored(ConversationFrame):
 
 @dataclass(frozen=True, slots=True)
 class ReplyStarted(ConversationFrame):
-    """A worker makes *reply* now; an earlier version at *position* is no longer shown."""
+    """A worker makes *reply* now, or continues it; an earlier version at *position* is no longer shown."""
 
     type: ClassVar[str] = "reply.started"
     reply: int
@@ -184,7 +196,10 @@ class ReplyStep(ConversationFrame):
 
 @dataclass(frozen=True, slots=True)
 class ReplyRestarted(ConversationFrame):
-    """The text of *reply* begins again at 0 in its *step*: what was shown of it so far was thought, and no reply."""
+    """The text of *reply* begins again at 0 in its *step*: what was shown of it so far was thought, and no reply.
+
+    Of a reply that is continued, what it said before follows as a delta.
+    """
 
     type: ClassVar[str] = "reply.restarted"
     reply: int
@@ -328,6 +343,7 @@ FROM_PAGE: dict[str, type[PageFrame]] = {
         ReplyStop,
         ReplyRegenerate,
         ReplyRegenerateWith,
+        ReplyContinue,
         ModelChoose,
         CallDecide,
         ConversationSync,

@@ -1,4 +1,4 @@
-"""Views that post a message, stop a reply and regenerate one, over HTTP: by a form, or by a page without a socket."""
+"""Views that post a message and stop, regenerate or continue a reply, by a form or by a page without a socket."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from conversations.services.conversations.conversations import (
     start_conversation,
 )
 from conversations.services.messages.post_message import PostedMessage, post_message
+from conversations.services.replies.continue_reply import continue_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.services.replies.wait_for_end import wait_for_stopped_reply
@@ -137,6 +138,16 @@ def regenerate(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> Htt
         language_model=parameters.name(request, "language_model"),
     )
     return _done(request, public_id, reply.pk)
+
+
+@require_POST
+@answers_errors()
+def go_on(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    """Continue a reply that was cut off, behind as many code points as the form says."""
+    conversation = find_conversation(request.user, public_id)
+    length = parameters.length(request)
+    continue_reply(user=request.user, conversation=conversation, reply_id=reply_id, length=length)
+    return _done(request, public_id, reply_id)
 
 
 def _done(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:

@@ -10,6 +10,7 @@ from threading import BoundedSemaphore
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
+from conversations.core.prompt.continuation import may_be_continued
 from conversations.models.message import MessageState
 from conversations.rendering import BlockStream, render_markdown
 from conversations.selectors.conversations.delayed_reply import waits_without_worker
@@ -81,6 +82,15 @@ class RenderedMessage:
     def next_model(self) -> str:
         versions = self.message.versions
         return model_label(versions.next_model) if versions and versions.next_model else ""
+
+    @property
+    def may_be_continued(self) -> bool:
+        """Whether it was cut off and says something; only the last reply of the thread can be."""
+        message, completion = self.message, self.message.completion
+        finish_reason = completion.finish_reason if completion else ""
+        return message.is_reply and may_be_continued(
+            content=message.content, state=message.state, error_code=message.error_code, finish_reason=finish_reason
+        )
 
     @property
     def mark_label(self) -> Promise:

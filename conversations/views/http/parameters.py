@@ -71,6 +71,14 @@ def version(request: HttpRequest) -> int:
     return int(value)
 
 
+def length(request: HttpRequest) -> int:
+    """Return how many code points of a reply the page of the form shows."""
+    value = request.POST.get("length", "")
+    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
+        raise FrameError("length")
+    return int(value)
+
+
 def content(request: HttpRequest) -> str:
     """Return the message as it was typed: a plain form sends two characters for the end of a line."""
     return request.POST.get("content", "").replace("\r\n", "\n")

@@ -1,6 +1,8 @@
-/** Stop, Regenerate, with more room or another model: buttons of a form without JavaScript, frames with it. */
+/** Stop, Continue, Regenerate, with more room or another model: buttons of a form without JavaScript, frames with it. */
 
 import { closest, find, query } from "../shared/dom.js";
+
+const ACTIONS = ["stop", "continue", "regenerate", "more-room"];
 
 /**
  * @param {HTMLElement} page
@@ -10,7 +12,7 @@ import { closest, find, query } from "../shared/dom.js";
  */
 export function startReplyActions(page, { connection, onRefused }) {
   page.addEventListener("click", async (event) => {
-    const button = closest(event, '[data-action="stop"], [data-action="regenerate"], [data-action="more-room"]');
+    const button = closest(event, ACTIONS.map((action) => `[data-action="${action}"]`).join(", "));
     const article = button?.closest("[data-message]") ?? query(page, '[data-message][data-state="streaming"]');
     if (!button || !(article instanceof HTMLElement)) {
       return;
@@ -18,11 +20,13 @@ export function startReplyActions(page, { connection, onRefused }) {
     event.preventDefault();
     onRefused("");
     const action = button.dataset.action;
-    const { formAction } = find(article, `[data-action="${action}"]`, HTMLButtonElement);
+    const { formAction, value } = find(article, `[data-action="${action}"]`, HTMLButtonElement);
     const reply = Number(article.dataset.message);
     try {
       if (action === "more-room") {
         await connection.regenerateWithMoreRoom(formAction);
+      } else if (action === "continue") {
+        await connection.continueReply(reply, Number(value), formAction);
       } else {
         await (action === "stop" ? connection.stop(reply, formAction) : connection.regenerate(reply, formAction));
       }

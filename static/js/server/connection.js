@@ -136,6 +136,16 @@ export class Connection {
   }
 
   /**
+   * Continue a reply that was cut off, of which the page shows *length* code points.
+   * @param {number} reply
+   * @param {number} length
+   * @param {string} url
+   */
+  continueReply(reply, length, url) {
+    return this.#act("reply.continue", { reply, length }, url);
+  }
+
+  /**
    * Regenerate a reply by another language model, for that version alone.
    * @param {number} reply
    * @param {string} languageModel
