@@ -94,3 +94,48 @@ def test_what_was_saved_of_a_step_that_has_ended_says_nothing_of_the_next(live):
 def test_a_reply_that_goes_on_after_a_decision_has_its_text_and_nothing_to_save(live):
     live.begin_step(2, position=3, text="I would like to")
     assert (live.text, live.unsaved(), live.has_lines) == ("I would like to", None, False)
+
+
+SAID = "Let me see.\n\nIt is thr"  # what a reply said before it was continued
+
+
+@pytest.fixture
+def continued():
+    live = LiveReply(1, uuid.uuid4(), position=1, text=SAID)
+    live.begin_step(1, position=1, text=SAID)
+    return live
+
+
+async def test_what_is_continued_goes_on_at_its_offset_and_is_rendered_from_its_beginning(continued):
+    frames = []
+    subscribe(continued._topic, subscriber := Subscriber(lambda payload: frames.append(json.loads(payload))))
+    for _ in range(2):  # the first window was refused as too long
+        continued.record_window(make_record())
+    continued.append("ee.\n\nSo")
+    continued.flush()
+    [delta] = [frame for frame in frames if frame["type"] == "reply.delta"]
+    blocks = continued.take_lines().render()
+    unsubscribe(continued._topic, subscriber)
+    assert (delta["at"], delta["text"]) == (len(SAID), "ee.\n\nSo")
+    assert [(block.start, block.end) for block in blocks] == [(0, 13), (13, len(SAID + "ee.\n\n"))]
+    assert continued.unsaved().text == SAID + "ee.\n\nSo"
+
+
+async def test_thoughts_that_came_as_text_leave_what_was_said_before(continued):
+    frames = []
+    subscribe(continued._topic, subscriber := Subscriber(lambda payload: frames.append(json.loads(payload))))
+    continued.record_window(make_record())
+    continued.append("Hm, three?")
+    continued.take_back_text()
+    continued.append("ee.")
+    continued.flush()
+    unsubscribe(continued._topic, subscriber)
+    assert "reply.restarted" in [frame["type"] for frame in frames]
+    deltas = [(frame["at"], frame["text"]) for frame in frames if frame["type"] == "reply.delta"]
+    assert deltas[-2:] == [(0, SAID), (len(SAID), "ee.")]
+    assert (continued.text, continued.reasoning.text) == (SAID + "ee.", "Hm, three?")
+
+
+def test_what_is_ended_before_its_first_window_still_has_its_text(continued):
+    assert LiveReply(1, uuid.uuid4(), position=1, text=SAID).text == continued.text == SAID
+    assert continued.unsaved() is None
