@@ -13,6 +13,7 @@ import { ReplyText } from "./reply_text.js";
 /** @typedef {{open: string[], live: {step: string, text: string} | undefined}} ThinkingState */
 
 const TICK_MS = 250;
+const NEAR_PIXELS = 32; // a line and a half
 
 export class Thinking {
   /** @type {number | undefined} when the clock of the page began, while it runs */
@@ -28,6 +29,7 @@ export class Thinking {
     this.onBegun = onBegun;
     this.seconds = Number(this.element?.dataset.seconds ?? 0);
     this.text = storedText(this.element);
+    this.element?.addEventListener("toggle", () => this.lasts && this.#showNewest());
     if (this.element?.classList.contains("is-thinking")) {
       this.#start();
     }
@@ -54,7 +56,9 @@ export class Thinking {
         this.onBegun();
       }
       this.element.hidden = false;
+      const wasAtEnd = this.#isAtEnd;
       appendText(find(this.element, "[data-thinking-text]"), appended);
+      wasAtEnd && this.#showNewest();
       this.#start();
     }
   }
@@ -113,6 +117,17 @@ export class Thinking {
       }
     }
     return moved;
+  }
+
+  /** Whether the newest line is in view, in a box that is scrolled by itself. */
+  get #isAtEnd() {
+    const box = find(/** @type {HTMLElement} */ (this.element), "[data-thinking-text]");
+    return box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_PIXELS;
+  }
+
+  #showNewest() {
+    const box = find(/** @type {HTMLElement} */ (this.element), "[data-thinking-text]");
+    box.scrollTop = box.scrollHeight;
   }
 
   get #secondsNow() {
