@@ -6,7 +6,14 @@ import pytest
 
 from conversations.core.errors import CompletionError, ContextTooLong, MalformedStream, RateLimited
 from conversations.core.prompt.messages import PromptToolCall
-from conversations.providers.wire.completion_stream import ReasoningDelta, TextDelta, ToolCallCollector, ToolCallDelta
+from conversations.providers.wire.completion_stream import (
+    MOST_CALLS,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallCollector,
+    ToolCallDelta,
+)
+from conversations.providers.wire.reasoning_fields import MOST_KEPT_CHARACTERS
 from conversations.providers.wire.response_stream import ResponseReader
 
 USAGE = {
@@ -98,6 +105,25 @@ def test_a_refusal_is_text():
             event("output_item.added", **call(0, arguments='{"x": 1}')),
             event("output_item.done", **call(0, arguments='{"x": 1}')),
         ],
+        # pieces before it begins
+        [
+            event("function_call_arguments.delta", output_index=0, delta='{"x": 1}'),
+            event("output_item.added", **call(0)),
+        ],
+        # a part in pieces, then whole
+        [
+            event("output_item.added", **call(0)),
+            event("function_call_arguments.delta", output_index=0, delta='{"x"'),
+            event("output_item.done", **call(0, arguments='{"x": 1}')),
+        ],
+        # something that stands for the arguments in the item that begins
+        [
+            event("output_item.added", **call(0, arguments="{}")),
+            event("function_call_arguments.delta", output_index=0, delta='{"x": 1}'),
+            event("function_call_arguments.done", output_index=0, arguments='{"x": 1}'),
+        ],
+        # an object in place of its JSON text
+        [event("output_item.done", **call(0, arguments={"x": 1}))],
         # ids that change on the way, as some servers' do
         [
             event("output_item.added", **call(0)),
@@ -214,3 +240,99 @@ def test_tags_are_text_where_thoughts_come_as_summaries():
     summary = event("reasoning_summary_text.delta", output_index=0, summary_index=0, delta="I add.")
     deltas, _ = read(summary, text("<think>no</think>"), ended())
     assert deltas == [ReasoningDelta("I add."), TextDelta("<think>no</think>")]
+
+
+def test_a_message_that_comes_only_with_the_whole_response_is_told_beside_thoughts_in_pieces():
+    summary = event("reasoning_summary_text.delta", output_index=0, summary_index=0, delta="I add.")
+    assert read(summary, ended(output=[SUMMARY["item"], MESSAGE["item"]]))[0] == SAID
+
+
+def test_what_comes_only_with_the_whole_response_is_told_beside_calls():
+    output = [call(0)["item"], MESSAGE["item"], call(2, "see", "{}")["item"]]
+    deltas, _ = read(event("output_item.added", **call(0)), ended(output=output))
+    assert [delta.text for delta in deltas if isinstance(delta, TextDelta)] == ["It is 4."]
+    assert [(made.id, made.name) for made in calls_of(deltas)] == [("call_0", "look"), ("call_2", "see")]
+
+
+def test_a_second_message_that_comes_only_when_it_is_done_is_told():
+    second = whole(2, "message", content=[{"type": "output_text", "text": " Or 5."}])
+    events = [event("output_text.delta", output_index=1, delta="It is 4."), event("output_item.done", **MESSAGE)]
+    deltas, _ = read(*events, event("output_item.done", **second), ended(output=[MESSAGE["item"], second["item"]]))
+    assert deltas == [TextDelta("It is 4."), TextDelta(" Or 5.")]
+
+
+def test_a_second_message_that_comes_only_with_the_whole_response_is_told():
+    second = whole(2, "message", content=[{"type": "output_text", "text": " Or 5."}])
+    deltas, _ = read(text("It is  4."), ended(output=[MESSAGE["item"], second["item"]]))
+    assert "".join(delta.text for delta in deltas).endswith(" Or 5.")
+
+
+@pytest.mark.parametrize("indexes", [(0, 0), (0, 5), (None, None)])
+@pytest.mark.parametrize("streamed", [("It is ", "4."), ("<think>I add.</think>", "It is 4.")])
+def test_a_text_in_pieces_is_told_once_under_whatever_indexes(indexes, streamed):
+    events = [event("output_text.delta", output_index=i, delta=d) for i, d in zip(indexes, streamed, strict=True)]
+    done = event("output_item.done", **MESSAGE)
+    deltas, _ = read(*events, done, done, ended(output=[MESSAGE["item"]]))
+    assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == "It is 4."
+
+
+def numbered(number, piece):
+    return text(piece) | {"sequence_number": number}
+
+
+def test_an_event_that_is_sent_twice_is_read_once():
+    deltas, _ = read(numbered(1, "Ha"), numbered(2, "ha"), numbered(1, "Ha"), numbered(2, "ha"), numbered(3, "ha"))
+    assert deltas == [TextDelta("Ha"), TextDelta("ha"), TextDelta("ha")]
+
+
+def test_numbers_that_all_events_have_alike_say_nothing():
+    deltas, _ = read(event("created", response={}), text("ha"), text("ha"), text("ha"))
+    assert deltas == [TextDelta("ha")] * 3
+
+
+@pytest.mark.parametrize("index", [None, "a", True, 1.5, [1]])
+@pytest.mark.parametrize("kind", ["reasoning", "function_call"])
+def test_an_output_index_that_is_no_whole_number_is_malformed(index, kind):
+    with pytest.raises(MalformedStream):
+        read(event("output_item.done", **whole(0, "reasoning")), event("output_item.done", **whole(index, kind)))
+
+
+def test_what_is_no_item_of_the_whole_response_spoils_nothing():
+    deltas, end = read(text("Hello"), ended(output=[None, 5, {"type": "message", "content": [7, {"text": 8}]}]))
+    assert (deltas, end.finish_reason) == ([TextDelta("Hello")], "stop")
+
+
+def test_usage_without_output_is_believed_only_where_nothing_was_written():
+    usage = {"input_tokens": 5, "output_tokens": 0}
+    assert read(text("Hello"), ended(usage=usage))[1].usage is None
+    assert read(ended(usage=usage))[1].usage is not None
+
+
+class CountedIndex(int):
+    """A number that counts how often one is compared with another."""
+
+    compared = 0
+
+    def __eq__(self, other):
+        CountedIndex.compared += 1
+        return int(self) == other
+
+    __hash__ = int.__hash__
+
+
+def test_a_call_is_found_without_a_search_and_most_are_left_out():
+    CountedIndex.compared = 0
+    events = [event("output_item.added", **(call(n) | {"output_index": CountedIndex(n)})) for n in range(2_000)]
+    deltas, end = read(*events, ended())
+    assert len(deltas) == MOST_CALLS
+    assert end.finish_reason == "tool_calls"
+    assert CountedIndex.compared < 2 * len(events)
+
+
+def test_reasoning_that_is_too_long_to_be_sent_back_is_not_kept():
+    half = "x" * (MOST_KEPT_CHARACTERS // 2)
+    items = [event("output_item.done", **whole(n, "reasoning", encrypted_content=half)) for n in range(3)]
+    assert list(read(items[0], ended())[1].kept) == ["items"]
+    kept = read(*items, ended())[1].kept
+    assert list(kept) == ["too_long"]
+    assert kept["too_long"]["items"] > MOST_KEPT_CHARACTERS

@@ -24,7 +24,7 @@ from conversations.core.tools.tool_spec import is_object
 
 from .dialect import OF_CALL
 from .reasoning_fields import ReasoningFields, reasoning_text
-from .reported_usage import parse_usage
+from .reported_usage import leave_out_uncounted, parse_usage
 from .think_tags import Piece, Said, ThinkTags, ThinkTagsUse, Thought
 
 _DATA = b"data:"
@@ -82,7 +82,8 @@ class TextWasReasoning:
 class ToolCallDelta:
     """A further piece of tool call number *index*: id and name come once, the arguments in pieces of JSON text.
 
-    *kept* are fields that the provider demands back with the call.
+    *kept* are fields that the provider demands back with the call. Where it *replaces*, its arguments are whole, and
+    take the place of the pieces before.
     """
 
     index: int
@@ -90,6 +91,7 @@ class ToolCallDelta:
     name: str
     arguments: str
     kept: Mapping[str, Any] = field(default_factory=dict)
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class CompletionEnd:
     """The stream is over. Without a *finish_reason* it was cut, whatever else looks right.
 
     *kept* is reasoning that the provider may demand back with the calls: *fields* of their message, or *items*; of
-    fields that are *too_long* for that, how many characters they have.
+    those that are *too_long* for that, how many characters they have.
     """
 
     finish_reason: str | None
@@ -134,7 +136,7 @@ class CompletionReader:
         self.has_begun = True
         try:
             yield from self._read(chunk)  # type: ignore[arg-type]
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as exc:
+        except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError) as exc:
             raise MalformedStream(detail=f"not a completion chunk: {type(exc).__name__}") from exc
 
     def finish(self) -> Iterator[Delta]:
@@ -142,12 +144,8 @@ class CompletionReader:
         yield from self._tell(self._tags.end())
 
     def end(self, *, request_id: str = "") -> CompletionEnd:
-        """Return the end as far as the chunks say it; *request_id* is the one in the response's headers.
-
-        Usage from before the first word, or from a server that does not count what was written, is left out.
-        """
-        is_counted = self._usage is not None and (self._usage.output_tokens > 0 or not self._has_text)
-        usage = self._usage if is_counted else None
+        """Return the end as far as the chunks say it; *request_id* is the one in the response's headers."""
+        usage = leave_out_uncounted(self._usage, has_text=self._has_text)
         told = {"fields": self._reasoning.fields(), "too_long": self._reasoning.too_long()}
         kept = {name: value for name, value in told.items() if value}
         return CompletionEnd(self.finish_reason, usage, request_id or self._id, self._language_model, kept)
@@ -207,12 +205,12 @@ def _tool_call_deltas(delta: Mapping[str, Any]) -> Iterator[ToolCallDelta]:
             index=position if call.get("index") is None else int(call["index"]),
             id=_word(call.get("id")),
             name=_word(function.get("name")),
-            arguments=_arguments(function.get("arguments")),
+            arguments=arguments_text(function.get("arguments")),
             kept={name: call[name] for name in OF_CALL if call.get(name)},
         )
 
 
-def _arguments(value: object) -> str:
+def arguments_text(value: object) -> str:
     """Return a piece of JSON text; some servers send the object itself, whole."""
     if value is None or isinstance(value, str):
         return value or ""
@@ -280,6 +278,8 @@ class ToolCallCollector:
             call = self._open[delta.index] = _PartialCall(delta.id, delta.name)
             self._calls.append(call)
         call.id, call.name = call.id or delta.id, call.name or delta.name
+        if delta.replaces:
+            call.pieces.clear()
         call.pieces.append(delta.arguments)
         if delta.kept:  # a signature may come late, and twice: the last one counts
             call.kept |= delta.kept

@@ -11,6 +11,7 @@ Several of them may hold the same text: the first that has any is read. Checked 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
@@ -42,6 +43,11 @@ def _text_of(value: object) -> str:
     return ""
 
 
+def count_characters(piece: Mapping[str, Any]) -> int:
+    """Return about how many characters *piece* takes where it is sent back."""
+    return sum(len(each if isinstance(each, str) else json.dumps(each)) for each in piece.values())
+
+
 class ReasoningFields:
     """Collects the fields of reasoning of one completion, put together as they would be without streaming.
 
@@ -60,7 +66,7 @@ class ReasoningFields:
         for name in ("reasoning_details", "thinking_blocks"):
             if isinstance(objects := delta.get(name), list):
                 for each in objects:
-                    if isinstance(each, Mapping) and self._has_room(name, _characters_of(each)):
+                    if isinstance(each, Mapping) and self._has_room(name, count_characters(each)):
                         _add(self._objects.setdefault(name, []), each)
 
     def fields(self) -> dict[str, Any]:
@@ -76,10 +82,6 @@ class ReasoningFields:
         """Count further *characters* of a field, and tell whether it may still be kept."""
         self._characters[name] += characters
         return self._characters[name] <= MOST_KEPT_CHARACTERS
-
-
-def _characters_of(piece: Mapping[str, Any]) -> int:
-    return sum(len(value) for value in piece.values() if isinstance(value, str))
 
 
 def _add(objects: list[dict[str, Any]], piece: Mapping[str, Any]) -> None:

@@ -54,6 +54,11 @@ def parse_usage(reported: object, timings: object = None) -> Usage | None:
     return replace(usage, reported_cost_usd=parse_reported_cost_usd(reported))
 
 
+def leave_out_uncounted(usage: Usage | None, *, has_text: bool) -> Usage | None:
+    """Return *usage*, or None where it is from before the first word, or the server does not count what it writes."""
+    return usage if usage and (usage.output_tokens > 0 or not has_text) else None
+
+
 def _parse(reported: Mapping[str, Any]) -> Usage:
     prompt, completion, total = (_number(reported.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
     reported_cached, written, reasoning = (_named(reported, *names) for names in (CACHED, WRITTEN, REASONING))

@@ -162,7 +162,8 @@ class StepProgress:
         if self.model is None or self.end is None:
             return None
         dialect = self.model.configured.dialect
-        too_long = [count for name, count in self.end.kept.get("too_long", {}).items() if name in dialect.sent_back]
+        sent_back = {*dialect.sent_back, "items"}
+        too_long = [count for name, count in self.end.kept.get("too_long", {}).items() if name in sent_back]
         if too_long:
             raise KeptReasoningTooLong(characters=sum(too_long), most=MOST_KEPT_CHARACTERS)
         content = {name: value for name, value in self.end.kept.items() if name == "items"}
