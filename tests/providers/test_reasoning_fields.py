@@ -102,7 +102,7 @@ def test_of_a_field_that_is_too_long_to_be_sent_back_the_length_is_kept_and_the_
         assert list(reader.read({"choices": [{"index": 0, "delta": delta}]})) is not None
     assert reader.end().kept == {
         "fields": {"reasoning_content": "Hm."},
-        "too_long": {name: 11 * (100_000 + len("thinking"))},
+        "too_long": {name: 11 * (100_000 + len("thinking") + len("0"))},
     }
 
 
@@ -137,3 +137,28 @@ def test_a_signature_that_comes_late_and_twice_is_kept_once(name, place):
 
 def test_a_blank_field_of_reasoning_does_not_end_the_search_for_tags():
     assert read({"reasoning_content": "\n"}, {"content": "<think>a</think>b"})[:2] == ("\na", "b")
+
+
+class CountedText(str):
+    """A text that counts the characters to which it is appended."""
+
+    copied = 0
+
+    def __radd__(self, before):
+        CountedText.copied += len(before)
+        return str(before) + str(self)
+
+
+@pytest.mark.parametrize(("name", "field"), [("reasoning_details", "data"), ("thinking_blocks", "thinking")])
+def test_what_has_come_is_not_copied_for_every_piece(name, field):
+    CountedText.copied = 0
+    pieces = [{name: [{"type": "x", "index": 0, field: CountedText("Q" * 60)}]} for _ in range(1_000)]
+    assert read(*pieces)[2][name] == [{"type": "x", "index": 0, field: "Q" * 60_000}]
+    assert CountedText.copied < 60_000
+
+
+def test_objects_without_a_text_are_too_many_to_be_sent_back_too():
+    reader = CompletionReader()
+    details = [{"index": place, "of": [0] * 30_000} for place in range(12)]
+    assert list(reader.read({"choices": [{"index": 0, "delta": {"reasoning_details": details}}]})) == []
+    assert list(reader.end().kept) == ["too_long"]

@@ -44,7 +44,7 @@ def _text_of(value: object) -> str:
 
 
 def count_characters(piece: Mapping[str, Any]) -> int:
-    """Return about how many characters *piece* takes where it is sent back."""
+    """Return about how many characters *piece* takes where it is sent back: texts as they are, all else as JSON."""
     return sum(len(each if isinstance(each, str) else json.dumps(each)) for each in piece.values())
 
 
@@ -72,7 +72,8 @@ class ReasoningFields:
     def fields(self) -> dict[str, Any]:
         """Return the fields of a message that can be sent again, by their names."""
         text: dict[str, Any] = {"reasoning_content": "".join(self._texts)} if self._texts else {}
-        return {name: value for name, value in (text | self._objects).items() if name not in self.too_long()}
+        objects = {name: [_joined(each) for each in values] for name, values in self._objects.items()}
+        return {name: value for name, value in (text | objects).items() if name not in self.too_long()}
 
     def too_long(self) -> dict[str, int]:
         """Return the characters of the fields that can't be sent again, by their names."""
@@ -93,10 +94,39 @@ def _add(objects: list[dict[str, Any]], piece: Mapping[str, Any]) -> None:
         objects.append(dict(piece))
         return
     for name, value in piece.items():
-        if name in _GROWING and isinstance(value, str) and isinstance(before.get(name), str):
-            before[name] += value
+        if name in _GROWING and isinstance(value, str) and isinstance(grown := before.get(name), str | _Pieces):
+            before[name] = grown if isinstance(grown, _Pieces) else _Pieces(grown)
+            before[name].add(value)
         elif value is not None:
             before[name] = value
+
+
+class _Pieces:
+    """A text that comes in pieces, joined once: not copied for each of them."""
+
+    def __init__(self, first: str) -> None:
+        self._pieces = [first]
+        self._characters = len(first)
+
+    def __bool__(self) -> bool:
+        return self._characters > 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and len(other) == self._characters and self.text == other
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def add(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self._characters += len(piece)
+
+
+def _joined(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: each.text if isinstance(each, _Pieces) else each for name, each in value.items()}
 
 
 def _repeats_signature(before: Mapping[str, Any], piece: Mapping[str, Any]) -> bool:
