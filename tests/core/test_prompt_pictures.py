@@ -1,12 +1,14 @@
 import pytest
 
-from conversations.core.prompt.messages import PromptMessage, digest_of
+from conversations.core.prompt.kept_reasoning import kept_reasoning
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall, digest_of
 from conversations.core.prompt.pictures import (
     PromptPicture,
     digests_in,
     fill_in_pictures,
     with_picture_lines,
 )
+from conversations.core.prompt.wires import PromptForm, write_prompt
 
 CAT = PromptPicture("ab" * 32, "image/png", 640, 480, "high")
 DOG = PromptPicture("cd" * 32, "image/jpeg", 10, 20)
@@ -56,6 +58,20 @@ def test_what_a_user_writes_is_never_taken_for_a_picture():
     plain, beside = fill_in_pictures(written, URLS)
 
     assert plain["content"] == beside["content"][0]["text"] == CAT.placeholder
+
+
+@pytest.mark.parametrize("wire", ["chat", "responses"])
+def test_reasoning_that_is_sent_back_is_never_taken_for_a_picture(wire):
+    fake = {"url": "picture:image/png;deadbeef", "image_url": CAT.placeholder}
+    item = {"type": "reasoning", "role": "user", "content": [{"type": "input_image", **fake}], **fake}
+    content = {"fields": {"reasoning_details": [fake]}, "calls": [{"extra_content": fake}], "items": [item]}
+    kept = kept_reasoning(content, language_model="m", wire=wire, tokens=5)
+    step = PromptMessage("assistant", "", tool_calls=(PromptToolCall("c", "look", "{}"),), kept=kept)
+    written = write_prompt((ASKED, step), PromptForm(wire))
+    question, *sent_back = fill_in_pictures(written, URLS)
+
+    assert sent_back == written[1:]
+    assert URLS[CAT.digest] in str(question)
 
 
 def test_a_picture_whose_bytes_are_missing_is_an_error():

@@ -72,24 +72,29 @@ def content_parts(text: str, pictures: Sequence[PromptPicture]) -> list[dict[str
 def fill_in_pictures(messages: Sequence[Any], data_urls: Mapping[str, str]) -> list[Any]:
     """Return *messages* as they leave, each placeholder replaced by the data: URL of its digest.
 
-    Whatever the format, a placeholder is the value of a field `url` or `image_url`: texts are never searched. Raises
-    `KeyError` for a picture whose data: URL is missing.
+    A placeholder is the URL of a picture's part in the content of a message. Nothing else is searched: texts,
+    and reasoning that is sent back, may say the same. Raises `KeyError` for a picture whose data: URL is missing.
     """
     return [_filled_in(message, data_urls) for message in messages]
 
 
-def _filled_in(value: Any, data_urls: Mapping[str, str]) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _filled_in_field(name, each, data_urls) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_filled_in(each, data_urls) for each in value]
-    return value
+def _filled_in(message: Any, data_urls: Mapping[str, str]) -> Any:
+    parts = message.get("content")
+    if message.get("type", "message") != "message" or not isinstance(parts, list):
+        return message
+    return {**message, "content": [_filled_in_part(part, data_urls) for part in parts]}
 
 
-def _filled_in_field(name: str, value: Any, data_urls: Mapping[str, str]) -> Any:
-    if name in ("url", "image_url") and isinstance(value, str) and value.startswith(PLACEHOLDER):
-        return data_urls[value.rpartition(";")[2]]
-    return _filled_in(value, data_urls)
+def _filled_in_part(part: Mapping[str, Any], data_urls: Mapping[str, str]) -> Mapping[str, Any]:
+    if part["type"] == "input_image":
+        return {**part, "image_url": _data_url(part["image_url"], data_urls)}
+    if part["type"] == "image_url":
+        return {**part, "image_url": {**part["image_url"], "url": _data_url(part["image_url"]["url"], data_urls)}}
+    return part
+
+
+def _data_url(placeholder: str, data_urls: Mapping[str, str]) -> str:
+    return data_urls[placeholder.rpartition(";")[2]]
 
 
 def digests_in(messages: Iterable[Any]) -> set[str]:
