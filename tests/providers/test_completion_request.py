@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.prompt.wires import PromptForm
 from conversations.providers.catalog.known_dialects import known_dialect
@@ -79,6 +81,14 @@ def test_the_responses_api_is_asked_to_keep_nothing():
         "temperature": 0.5,
         "reasoning": {"summary": "auto", "effort": "low"},
     }
+
+
+@pytest.mark.parametrize("nonsense", ["high", ["x"], 5, None])
+def test_sampling_that_is_no_object_where_one_belongs_is_left_out_on_the_responses_api(nonsense):
+    sampling = {"reasoning": nonsense, "text": nonsense, "verbosity": "low"}
+    body = replace(REQUEST, dialect=RESPONSES, sampling=sampling).to_wire()
+
+    assert (body["reasoning"], body["text"]) == ({"summary": "auto"}, {"verbosity": "low"})
 
 
 def test_calls_and_results_are_items_of_their_own_on_the_responses_api():

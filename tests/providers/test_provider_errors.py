@@ -205,6 +205,8 @@ def test_other_refusals_are_not_about_the_context(message):
         ({"retry-after": "Sat, 21 Nov 2026 11:00:00 GMT"}, 0),
         ({"retry-after": "Sat, 21 Nov 2026 12:00:30 -0000"}, 30),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "Fri, 31 Dec 2026 99999999999999999999:10:10 GMT"}, None),
+        ({"retry-after": "Fri, 31 Dec 99999 23:59:59 GMT"}, None),
     ],
 )
 def test_the_time_to_wait_is_read(headers, seconds):

@@ -91,21 +91,26 @@ def _responses_sampling(sampling: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sampling parameters of Chat Completions as the Responses API has them; it knows fewer."""
     body = {name: value for name, value in sampling.items() if name not in _UNKNOWN_TO_RESPONSES}
     effort, verbosity = body.pop("reasoning_effort", None), body.pop("verbosity", None)
-    reasoning = {"summary": "auto", **(body.get("reasoning") or {})}
+    reasoning = {"summary": "auto", **_object_of(body, "reasoning")}
     if effort is not None:
         reasoning["effort"] = effort
     body["reasoning"] = reasoning
     if verbosity is not None:
-        body["text"] = {"verbosity": verbosity, **(body.get("text") or {})}
+        body["text"] = {"verbosity": verbosity, **_object_of(body, "text")}
     return body
+
+
+def _object_of(body: Mapping[str, Any], field: str) -> Mapping[str, Any]:
+    """Return what *field* holds; sampling parameters may be anything, and what is no object is left out."""
+    given = body.get(field)
+    return given if isinstance(given, Mapping) else {}
 
 
 def place_effort(body: dict[str, Any], effort: str, *, field: str) -> None:
     """Write how hard to think into *field* of the body, in place of what its sampling parameters say of it."""
     body.pop("reasoning_effort", None)
     if field == "reasoning":
-        given = body.get("reasoning")
-        kept = given if isinstance(given, Mapping) else {}
+        kept = _object_of(body, "reasoning")
         # A number of tokens to think with says the same in another way; both are refused.
         body["reasoning"] = {name: value for name, value in kept.items() if name != "max_tokens"} | {"effort": effort}
     elif field:

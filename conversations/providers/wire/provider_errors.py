@@ -148,11 +148,11 @@ def retry_after_seconds(headers: Mapping[str, str], *, now: dt.datetime) -> floa
         return max(seconds, 0.0)
     try:
         until = parsedate_to_datetime(stated or "")
-    except ValueError:
+        if until.tzinfo is None:
+            until = until.replace(tzinfo=dt.UTC)
+        return max((until - now).total_seconds(), 0.0)
+    except (ValueError, OverflowError):  # no date, or one that no calendar has
         return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=dt.UTC)
-    return max((until - now).total_seconds(), 0.0)
 
 
 def redact(text: str) -> str:
