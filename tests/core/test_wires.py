@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.prompt.kept_reasoning import kept_reasoning
+from conversations.core.prompt.kept_reasoning import kept_reasoning, without_unsendable
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.prompt.pictures import PromptPicture
 from conversations.core.prompt.wires import PLAIN_FORM, PromptForm, system_text, tool_names, write_prompt, write_tools
@@ -116,6 +116,22 @@ def test_kept_fields_stand_with_the_message_and_its_calls():
     assert not kept.belongs_to(language_model="m", wire="responses")
 
 
+@pytest.mark.parametrize("unsendable", [float("nan"), float("inf"), "\ud800", {"\udfff": [1]}], ids=ascii)
+def test_what_can_t_be_sent_is_not_kept(unsendable):
+    good, bad = {"type": "reasoning", "id": "a"}, {"type": "reasoning", "id": "b", "x": [unsendable]}
+    content = {
+        "fields": {"reasoning_content": "\u0000é", "thinking_blocks": [unsendable]},
+        "calls": [{"extra_content": unsendable}, None, {"extra_content": "s"}],
+        "items": [good, {"call": 0}, bad, {"call": 1}],
+    }
+    assert without_unsendable(content) == {
+        "fields": {"reasoning_content": "\u0000é"},
+        "calls": [None, None, {"extra_content": "s"}],
+        "items": [good, {"call": 0}, {"call": 1}],
+    }
+    assert without_unsendable({"calls": content["calls"][:2], "items": [bad, {"call": 0}]}) == {}
+
+
 def test_kept_items_stand_between_the_calls():
     second = PromptToolCall("call_2", "see", "{}")
     items = [{"type": "reasoning", "id": "a"}, {"call": 0}, {"type": "reasoning", "id": "b"}, {"call": 1}, {"call": 7}]
@@ -125,6 +141,14 @@ def test_kept_items_stand_between_the_calls():
     assert [item.get("id") or item.get("call_id") or item["type"] for item in written] == [
         "a", "message", "call_1", "b", "call_2"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", [0, [1], "x", None, {}])
+def test_an_item_of_the_provider_is_never_taken_for_our_mark_of_a_call(call):
+    item = {"type": "reasoning", "id": "a", "call": call}
+    kept = kept_reasoning({"items": [item, {"call": 0}]}, language_model="m", wire="responses", tokens=5)
+    written = write_prompt((CALLED._replace(kept=kept),), PromptForm("responses"))
+    assert (written[0], [each["type"] for each in written]) == (item, ["reasoning", "function_call"])
 
 
 def test_a_picture_is_a_part_of_its_message_over_both_apis():

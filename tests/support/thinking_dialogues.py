@@ -12,6 +12,7 @@ any reasoning of an earlier turn.
 | `thinks-gemini` | none in words; a `thought_signature` in `extra_content` of the call |
 | `thinks-hidden` | none in words; a signature in the id of the call, as LiteLLM hides Gemini's |
 | `thinks-endlessly` | `reasoning_content` of more than a megabyte, and nothing is demanded back |
+| `thinks-strangely` | `reasoning_details` with a number that is none in JSON, and nothing is demanded back |
 | `thinks-plain` | `reasoning`, and nothing is demanded back |
 | `thinks-responses` | a reasoning item with encrypted content, over the Responses API |
 """
@@ -80,6 +81,8 @@ def _thought(form: str, piece: str, *, is_last: bool) -> dict[str, Any]:
     if form == "litellm":
         block = {"type": "thinking", "thinking": piece} | ({"signature": "sig=="} if is_last else {})
         return {"reasoning_content": piece, "thinking_blocks": [block]}
+    if form == "strangely":
+        return {"reasoning_details": [{"type": "reasoning.text", "text": piece, "index": 0, "score": float("nan")}]}
     if form in ("gemini", "hidden"):
         return {"content": None}
     return {"reasoning" if form == "plain" else "reasoning_content": piece}

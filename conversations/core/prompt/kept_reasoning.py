@@ -5,9 +5,10 @@
     {"model", "wire", "tokens", "ids": ["call_1__thought__Sig…", null]}
 
 *fields* belong to the message with the calls and *calls* to each of these in their order. *items* are those of the
-Responses API in their order; `{"call": 0}` stands for the first call. *ids* are the ids of the calls that are too long
-to be stored with them: LiteLLM hides Gemini's signature of a call in its id, after `__thought__` (BerriAI/litellm#16895
-and #37849, checked 2026-11-25). They stand in the prompt in place of the stored ones, and are counted there.
+Responses API in their order; `{"call": 0}`, which has no type, stands for the first call. *ids* are the ids of the
+calls that are too long to be stored with them: LiteLLM hides Gemini's signature of a call in its id, after
+`__thought__` (BerriAI/litellm#16895 and #37849, checked 2026-11-25). They stand in the prompt in place of the stored
+ones, and are counted there.
 
 All of it is sent back while the loop lasts, to the model that wrote it, and never after: what was thought about an
 earlier question is no part of a later prompt.
@@ -59,6 +60,34 @@ class KeptReasoning(NamedTuple):
     def _read(self) -> dict[str, Any]:
         stored: dict[str, Any] = json.loads(self.text)
         return stored
+
+
+def without_unsendable(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *content* without the fields and items that JSON can't hold in UTF-8, as NaN and a lone surrogate.
+
+    A provider can send them, but the next request could not.
+    """
+    fields = _sendable_fields(content.get("fields") or {})
+    calls = [_sendable_fields(call or {}) or None for call in content.get("calls") or ()]
+    items = [item for item in content.get("items") or () if _can_be_sent(item)]
+    kept = {
+        "fields": fields,
+        "calls": calls if any(calls) else [],
+        "items": items if any("type" in item for item in items) else [],  # marks of calls alone say nothing
+    }
+    return {name: value for name, value in kept.items() if value}
+
+
+def _sendable_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if _can_be_sent(value)}
+
+
+def _can_be_sent(value: object) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def kept_reasoning(content: Mapping[str, Any], *, language_model: str, wire: str, tokens: int) -> KeptReasoning:

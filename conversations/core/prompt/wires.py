@@ -120,7 +120,7 @@ def _items(message: PromptMessage, mark: Mapping[str, Any]) -> Iterator[dict[str
         yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content}
         return
     kept = message.kept.items if message.kept is not None else []
-    first_call = next((place for place, item in enumerate(kept) if "call" in item), len(kept))
+    first_call = next((place for place, item in enumerate(kept) if _is_call_mark(item)), len(kept))
     yield from kept[:first_call]
     if message.content or message.pictures or not message.tool_calls:
         kind = "output_text" if message.role == "assistant" else "input_text"
@@ -131,11 +131,16 @@ def _items(message: PromptMessage, mark: Mapping[str, Any]) -> Iterator[dict[str
         }
     calls = {place: _call_item(call.to_wire()) for place, call in enumerate(message.tool_calls)}
     for item in kept[first_call:]:
-        if "call" not in item:
+        if not _is_call_mark(item):
             yield item
         elif item["call"] in calls:
             yield calls.pop(item["call"])
     yield from calls.values()
+
+
+def _is_call_mark(item: Mapping[str, Any]) -> bool:
+    """Tell whether *item* is our mark of a call: items of a provider have a type, and may have any other field."""
+    return "call" in item and "type" not in item
 
 
 def _text_parts(text: str, kind: str) -> list[dict[str, Any]]:

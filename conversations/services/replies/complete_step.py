@@ -34,7 +34,7 @@ from conversations.core.errors import (
 )
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.finish_reasons import LENGTH, end_of
-from conversations.core.prompt.kept_reasoning import KeptReasoning, kept_reasoning
+from conversations.core.prompt.kept_reasoning import KeptReasoning, kept_reasoning, without_unsendable
 from conversations.core.prompt.pictures import digests_in, fill_in_scaled, sizes_to_scale_to
 from conversations.core.window.window_record import WindowRecord
 from conversations.live.database_retries import retry_while_database_down
@@ -174,6 +174,7 @@ class StepProgress:
         ]
         content |= {"fields": fields} if fields else {}
         content |= {"calls": calls} if any(calls) else {}
+        content = without_unsendable(content)
         ids = {"ids": self.calls.long_ids} if any(self.calls.long_ids) else {}  # counted where they stand
         if not content and not ids:
             return None

@@ -137,6 +137,13 @@ async def test_reasoning_of_any_length_is_no_hindrance_where_it_is_not_demanded_
     assert (reply.state, reply.content) == ("complete", "It is done.")
 
 
+async def test_reasoning_that_can_t_be_sent_is_left_out_and_the_loop_goes_on(talk_to):
+    talk = await talk_to("thinks-strangely")
+    reply = await talk.ask("Look around.", NotedTool())
+    assert (reply.state, reply.content, reply.error_code) == ("complete", "It is done.", "")
+    assert len(talk.upstream.log()) == 2
+
+
 async def await_approval(talk):
     """Let a reply call a tool that needs approval, and approve it."""
     tool = NotedTool(needs_approval=True)
