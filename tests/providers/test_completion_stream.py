@@ -53,6 +53,7 @@ def test_a_chunk_that_says_nothing_yields_nothing(silent):
         chunk({"content": [{"type": "text"}]}),
         chunk({"tool_calls": [5]}),
         chunk({"tool_calls": [{"index": "first"}]}),
+        chunk({"tool_calls": [{"index": float("inf")}]}),
     ],
 )
 def test_nonsense_is_a_malformed_stream(nonsense):

@@ -136,6 +136,31 @@ async def test_no_one_waits_for_ever(upstream, language_model, text):
     assert said.startswith(text)
 
 
+@pytest.mark.parametrize(
+    ("language_model", "error"),
+    [("event-megabytes-100", errors.MalformedStream), ("error-megabytes-100", errors.ProviderUnavailable)],
+)
+async def test_what_has_no_end_is_not_read_to_its_end(client, upstream, language_model, error):
+    """The megabytes that the provider could send: ours, and those that the sockets between hold."""
+    _, failure = await fail(client, language_model)
+    exchange = await asyncio.to_thread(upstream.wait_until_ended)
+
+    assert (type(failure), exchange["ended"]) == (error, "disconnected")
+    assert len(exchange["emitted"]) < 40
+
+
+@pytest.mark.parametrize(
+    ("language_model", "error"),
+    [("compressed-200", errors.MalformedStream), ("compressed-500", errors.ProviderUnavailable)],
+)
+async def test_a_compressed_answer_is_not_asked_for_and_refused(client, upstream, language_model, error):
+    _, failure = await fail(client, language_model)
+
+    assert type(failure) is error
+    assert ("AnswerCompressed" in failure.detail) == (error is errors.MalformedStream)
+    assert upstream.log()[-1]["headers"]["accept-encoding"] == "identity"
+
+
 async def test_the_limit_that_the_provider_names_is_read(ask):
     with pytest.raises(errors.ContextTooLong) as failure:
         await ask("context-400")

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.providers.wire.completion_stream import EventReader
+from conversations.core.errors import MalformedStream
+from conversations.providers.wire.completion_stream import MOST_EVENT_BYTES, EventReader
 
 STREAM = (
     b': hold on\r\n\r\ndata: {"a": 1}\n\nevent: x\nid: 7\ndata:two\r\n\r\n'
@@ -30,6 +31,28 @@ def test_an_event_comes_as_soon_as_it_is_whole():
     reader = EventReader()
     assert list(reader.feed(b"data: one\n")) == []
     assert list(reader.feed(b"\ndata: two")) == [b"one"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_a_byte_order_mark_hides_no_event(size):
+    mark = b"\xef\xbb\xbf"
+    stream = mark + b"data: one\n\ndata: " + mark + b"two\n\n"
+    assert read(*(stream[at : at + size] for at in range(0, len(stream), size))) == [b"one", mark + b"two"]
+
+
+@pytest.mark.parametrize("piece", [b"x" * 1_000_000, b"data: " + b"x" * 1_000_000 + b"\n", b": " + b"x" * 1_000_000])
+def test_an_event_that_is_far_too_long_is_malformed(piece):
+    reader = EventReader()
+    for _ in range(MOST_EVENT_BYTES // len(piece)):
+        assert list(reader.feed(piece)) == []
+    with pytest.raises(MalformedStream):
+        assert list(reader.feed(piece)) == []
+
+
+def test_any_number_of_events_and_comments_may_come():
+    reader = EventReader()
+    events = b"data: " + b"x" * 999_000 + b"\n\n: " + b"y" * 999_000 + b"\n"
+    assert sum(len(list(reader.feed(events))) for _ in range(20)) == 20
 
 
 def test_a_long_line_is_not_copied_for_every_piece():

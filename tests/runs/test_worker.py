@@ -321,7 +321,15 @@ async def test_the_next_window_begins_where_the_last_one_did(worker, provider):
     assert min(moves) > 2, "and then by several messages"
 
 
-@pytest.mark.parametrize("megabytes", [5, 20])
+async def test_an_event_of_twenty_megabytes_is_no_reply(worker, provider):
+    provider("megabytes-20")
+    reply = await ended((await in_thread(ask)).reply)
+    completion = await in_thread(Completion.objects.get)
+    assert (reply.state, reply.error_code, completion.error_code) == ("failed", *["malformed_stream"] * 2)
+    assert completion.ended_at
+
+
+@pytest.mark.parametrize("megabytes", [2, 7])
 async def test_a_provider_that_sends_far_more_than_was_asked_for_is_cut_off(worker, provider, upstream, megabytes):
     provider(f"megabytes-{megabytes}")
     reply = await ended((await in_thread(ask)).reply)

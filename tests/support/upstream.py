@@ -68,6 +68,8 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `usage-none`, `usage-each` | no usage at all; usage on every chunk, growing |
 | `usage-N-N`, `usage-negative` | usage of N tokens of input and N of output, whatever came; of less than none |
 | `huge-line`, `megabytes-N` | one line of a megabyte, most of it in a field that is not known; a delta of N megabytes |
+| `event-megabytes-N`, `error-megabytes-N` | an event of N megabytes without an end; a 500 as long |
+| `compressed-CODE` | an answer with that status, compressed though that was not asked for |
 | `crlf`, `comments` | `ok` with CRLF line ends; with comment lines and event names between |
 | `utf8-split` | `naïve 中文 👩‍👩‍👧`, each byte a packet of its own |
 | `surrogates` | half an emoji in each of two chunks, a NUL, a surrogate that is alone |
@@ -90,6 +92,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gzip
 import itertools
 import json
 import re
@@ -111,7 +114,7 @@ from tests.support.sent_pictures import PICTURE_TOKENS, picture_digests, text_of
 from tests.support.server_dialogues import answer_as_server
 from tests.support.thinking_dialogues import answer_thinking
 from tests.support.tool_dialogues import answer_with_tools
-from tests.support.upstream_answer import Answer, Exchange
+from tests.support.upstream_answer import STREAM_HEADERS, Answer, Exchange
 
 GREETING = ["Hello", " from", " the", " upstream."]
 NUMBERS = itertools.count(1_000)
@@ -668,6 +671,35 @@ async def megabytes(answer: Answer, count: int) -> None:
     await answer.head()
     await answer.chunk({"content": "far too long " * (count * 1_000_000 // 13)})
     await answer.finish()
+
+
+@fault("event-megabytes-N")
+async def event_without_end(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.raw(b"data: ")
+    await megabytes_one_by_one(answer, count)
+
+
+@fault("error-megabytes-N")
+async def long_error(answer: Answer, count: int) -> None:
+    await answer.head(500, {"content-type": "application/json"})
+    await answer.raw(b'{"error": {"message": "Out of order."}}')
+    await megabytes_one_by_one(answer, count)
+
+
+async def megabytes_one_by_one(answer: Answer, count: int) -> None:
+    for _ in range(count):
+        await answer.raw(b" " * 1_000_000)
+        answer.exchange.emitted.append("a megabyte")
+        await asyncio.sleep(0)  # so that it is seen that the client has gone
+    await answer.close()
+
+
+@fault("compressed-N")
+async def compressed(answer: Answer, code: int) -> None:
+    await answer.head(code, {**STREAM_HEADERS, "content-encoding": "gzip"})
+    await answer.raw(gzip.compress(b"data: " + b" " * 50_000_000))
+    await answer.close()
 
 
 @fault("crlf")

@@ -92,8 +92,8 @@ def _reader(request: CompletionRequest) -> CompletionReader | ResponseReader:
 
 async def _events(response: httpx2.Response, waits: StreamTimeout) -> AsyncGenerator[str]:
     """Yield the data of each event up to `[DONE]`."""
-    # Streams are rarely compressed, and looking for what to decompress in every piece takes as long as reading it.
-    pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+    # It is never compressed, and looking for what to decompress in every piece takes as long as reading it.
+    pieces = response.aiter_raw()
     reader = EventReader()
     while True:
         with waits:

@@ -28,35 +28,46 @@ from .reported_usage import leave_out_uncounted, parse_usage
 from .think_tags import Piece, Said, ThinkTags, ThinkTagsUse, Thought
 
 _DATA = b"data:"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+MOST_EVENT_BYTES = 8_000_000  # more than the longest that is meant: a whole response with a long encrypted item
 
 
 class EventReader:
     """Reads the server-sent events of one stream: bytes in pieces of any size to the data of each event.
 
     The client's package has a reader too. With that one a chunk took twice as long on its way through the client. An
-    event counts when the blank line after it has come; one that is cut off before that is dropped.
+    event counts when the blank line after it has come; one that is cut off before that is dropped. A byte order mark
+    before the first one says nothing.
     """
 
     def __init__(self) -> None:
-        self._line: list[bytes] = []  # the pieces of the line that has not ended
+        self._line = bytearray()  # what has come of the line that has not ended
         self._data: list[bytes] = []  # the lines of the event that has not ended
+        self._data_bytes = 0
+        self._has_begun = False
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
-        """Yield the data of each event that *piece* completes, in order."""
-        self._line.append(piece)
-        if b"\n" not in piece:
-            return
-        *lines, rest = b"".join(self._line).split(b"\n")
-        self._line = [rest]
-        for line in lines:
-            yield from self._take(line.removesuffix(b"\r"))
+        """Yield the data of each event that *piece* completes, in order. Raises `MalformedStream` for one too long."""
+        if b"\n" in piece:
+            *lines, rest = (bytes(self._line) + piece if self._line else piece).split(b"\n")
+            self._line = bytearray(rest)
+            for line in lines:
+                yield from self._take(line.removesuffix(b"\r"))
+        else:
+            self._line += piece
+        if len(self._line) + self._data_bytes > MOST_EVENT_BYTES:
+            raise MalformedStream(detail=f"an event is longer than {MOST_EVENT_BYTES:,} bytes")
 
     def _take(self, line: bytes) -> Iterator[bytes]:
+        if not self._has_begun:
+            self._has_begun, line = True, line.removeprefix(_BYTE_ORDER_MARK)
         if line.startswith(_DATA):
+            self._data_bytes += len(line)
             self._data.append(line.removeprefix(_DATA).removeprefix(b" "))
         elif not line and self._data:
             yield b"\n".join(self._data)
             self._data.clear()
+            self._data_bytes = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from conversations.core.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
+from conversations.providers.egress.answer_limits import PLAIN_HEADERS, limit_answer
 from conversations.providers.egress.destinations import EgressRefused
 
 from .provider_errors import Refusal, redact, refusal_error, retry_after_seconds
@@ -268,5 +269,7 @@ def _http_client() -> httpx2.AsyncClient:
     """Return a client on aiohttp, which stays linear with many connections. A redirect would carry the prompt away."""
     return DefaultAioHttpClient(
         follow_redirects=False,
+        headers=PLAIN_HEADERS,
+        event_hooks={"response": [limit_answer]},
         limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=100),
     )
