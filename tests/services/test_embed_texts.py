@@ -6,10 +6,12 @@ import pytest
 from chatsite.accounts.models import Limits
 from conversations.core import errors
 from conversations.models import Completion, Conversation
+from conversations.providers.clients import embeddings
 from conversations.providers.clients.client_pool import close_clients
 from conversations.services.grounding.embed_texts import embed_texts
 from tests.support.embeddings import embed_words
 from tests.support.people import begin, make_user
+from tests.support.unknown_errors import raise_unknown_error, tracebacks
 from tests.support.upstream import serve_upstream
 from tests.support.waiting import in_thread, wait_until
 
@@ -129,6 +131,16 @@ async def test_what_is_not_a_vector_for_each_text_is_refused(endpoint, model):
         await embed("one", "two")
     (row,) = await rows()
     assert (row.error_code, row.usage_estimated, row.cost_usd > 0) == ("embeddings_malformed", True, True)
+
+
+async def test_an_error_that_is_not_known_leaves_no_row_open(endpoint, monkeypatch, caplog):
+    endpoint("words")
+    monkeypatch.setattr(embeddings, "parse_embeddings", raise_unknown_error)
+    with pytest.raises(errors.MalformedEmbeddings):
+        await embed("one")
+    (row,) = await rows()
+    assert (row.error_code, bool(row.ended_at)) == ("embeddings_malformed", True)
+    assert tracebacks(caplog) == ["BufferError"]
 
 
 async def test_vectors_of_two_lengths_are_refused(endpoint):

@@ -12,6 +12,7 @@ from chatsite.accounts.models import Limits
 from conversations.models import Completion, Conversation, TitleState
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
+from conversations.providers.wire.completion_stream import CompletionReader
 from conversations.services.conversations.conversations import delete_conversation, rename_conversation
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message
@@ -22,6 +23,7 @@ from conversations.services.titles.claim_title import LEASE_SECONDS, MOST_ATTEMP
 from conversations.services.titles.write_title import write_next_title
 from tests.support.people import begin, make_user
 from tests.support.titles import QUESTION, ask, configure, is_due, says, title_of, write_titles
+from tests.support.unknown_errors import raise_unknown_error, tracebacks
 from tests.support.upstream import serve_upstream
 from tests.support.waiting import in_thread, wait_until
 
@@ -101,6 +103,15 @@ async def test_a_failure_is_tried_again_and_then_given_up(conversation, settings
     assert await write_titles(settings) == MOST_ATTEMPTS
     assert await in_thread(title_of, conversation) == QUESTION
     assert [row.cost_usd for row in await in_thread(rows)] == [0] * MOST_ATTEMPTS
+
+
+async def test_an_error_that_is_not_known_leaves_no_row_open(conversation, settings, monkeypatch, caplog):
+    monkeypatch.setattr(CompletionReader, "_read", raise_unknown_error)
+    await in_thread(ask, conversation)
+    assert await write_titles(settings) == 1
+    [row] = await in_thread(rows)
+    assert (row.error_code, bool(row.ended_at)) == ("malformed_stream", True)
+    assert tracebacks(caplog) == ["BufferError"]
 
 
 async def test_a_refusal_is_not_repeated(conversation, settings, upstream):

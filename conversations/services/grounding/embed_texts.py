@@ -19,7 +19,7 @@ from django.db import connection, models, transaction
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.core.errors import CompletionError, ContextTooLong, EmbeddingsChanged
+from conversations.core.errors import CompletionError, ContextTooLong, EmbeddingsChanged, MalformedEmbeddings
 from conversations.models import Completion, Conversation, Scenario
 from conversations.models.completion import Purpose
 from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel, embedding_model
@@ -29,6 +29,7 @@ from conversations.services.counting.prices import find_unit_prices
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion
 from conversations.services.ledger.provider_attempts import (
     finish_before_cancelling,
+    known_errors,
     open_row,
     retry_pause_seconds,
     settle_row,
@@ -111,7 +112,8 @@ async def _attempt(request: EmbeddingRequest, payer: Payer, attempt: int) -> Emb
     completion = await open_row(partial(_open, request, payer, attempt))
     began = time.monotonic()
     try:
-        embeddings = await client.embed(request)
+        with known_errors(MalformedEmbeddings):
+            embeddings = await client.embed(request)
     except (CompletionError, asyncio.CancelledError) as ended_by:
         await finish_before_cancelling(settle_row(completion, _outcome_of_failure(ended_by, time.monotonic() - began)))
         raise

@@ -36,7 +36,7 @@ from conversations.providers.wire.completion_stream import (
 from conversations.services.counting.model_context import ModelContext
 
 from .ledger import NewCompletion, Outcome, open_completion
-from .provider_attempts import finish_before_cancelling, open_row, settle_row
+from .provider_attempts import finish_before_cancelling, known_errors, open_row, settle_row
 
 
 @dataclass(slots=True)
@@ -110,7 +110,8 @@ class BoundedRequest:
         received = _Received(self.max_output_tokens, self.writer.count_text, self.too_long)
         began = time.monotonic()
         try:
-            await self._receive(client, request, received)
+            with known_errors():
+                await self._receive(client, request, received)
         except (CompletionError, asyncio.CancelledError) as ended_by:
             code = "" if isinstance(ended_by, asyncio.CancelledError) else ended_by.code
             not_billed = isinstance(ended_by, CompletionError) and not ended_by.may_be_billed

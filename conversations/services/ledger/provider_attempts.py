@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import logging
 import random
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
 from django.db import IntegrityError
 from django.utils import timezone
 
-from conversations.core.errors import CompletionError, RateLimited, RateLimitedUntil
+from conversations.core.errors import CompletionError, MalformedStream, RateLimited, RateLimitedUntil
 from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Completion
 
 from .ledger import Outcome, settle_completion
 
+logger = logging.getLogger(__name__)
 R = TypeVar("R")
 MOST_ATTEMPTS = 3
 LONGEST_WAIT_SECONDS = 20.0
@@ -57,6 +60,21 @@ def _open_once(open_completion: Callable[[uuid.UUID], Completion], key: uuid.UUI
         if len(tries) > 1 and (opened := Completion.objects.filter(opening_key=key).first()):
             return opened
         raise
+
+
+@contextmanager
+def known_errors(malformed: type[CompletionError] = MalformedStream) -> Iterator[None]:
+    """Raise *malformed* in place of any error that is no `CompletionError`: its row of the ledger is settled too.
+
+    A provider can send what none of our code has thought of. The traceback is logged here, and not again.
+    """
+    try:
+        yield
+    except CompletionError:
+        raise
+    except Exception as error:
+        logger.exception("a request to the provider failed in a way that is not known")
+        raise malformed(detail=f"{type(error).__name__}, see the traceback") from error
 
 
 async def settle_row(completion: Completion, outcome: Outcome) -> None:

@@ -59,6 +59,7 @@ from conversations.services.ledger.ledger import NewCompletion, Outcome, open_co
 from conversations.services.ledger.provider_attempts import (
     MOST_ATTEMPTS,
     finish_before_cancelling,
+    known_errors,
     open_row,
     raise_final_error,
     retry_pause_seconds,
@@ -325,7 +326,8 @@ async def _attempt(
 ) -> None:
     """Make the request whose row of the ledger is open, and settle the row."""
     try:
-        await _stream(await _with_pictures(request.completion_request()), progress, sink, client)
+        with known_errors():
+            await _stream(await _with_pictures(request.completion_request()), progress, sink, client)
     except (CompletionError, asyncio.CancelledError) as ended_by:
         await finish_before_cancelling(settle_row(completion, progress.outcome(ended_by)))
         raise

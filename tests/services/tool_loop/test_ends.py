@@ -6,7 +6,11 @@ import asyncio
 
 import pytest
 
+from conversations.models import Completion
+from conversations.providers.wire.completion_stream import CompletionReader
 from conversations.services.replies import run_tool_calls
+from tests.support.unknown_errors import raise_unknown_error, tracebacks
+from tests.support.waiting import in_thread
 
 from .tools import NotedTool, call, script
 
@@ -135,3 +139,12 @@ async def test_a_provider_that_fails_at_a_later_step_leaves_the_steps_before(tal
     reply = await talk.ask(script([call(x=1)], [{"say": "Well"}, {"cut": True}]), NotedTool())
     assert (reply.state, reply.content) == ("failed", "Well")
     assert [message.role for message in await talk.path()] == ["user", "assistant", "tool", "assistant"]
+
+
+async def test_an_error_that_is_not_known_ends_the_reply_and_its_row(talk, monkeypatch, caplog):
+    monkeypatch.setattr(CompletionReader, "_read", raise_unknown_error)
+    reply = await talk.ask(script([call(x=1)]), NotedTool())
+    assert (reply.state, reply.error_code) == ("failed", "malformed_stream")
+    row = await in_thread(Completion.objects.get)
+    assert (row.error_code, bool(row.ended_at), row.usage_estimated) == ("malformed_stream", True, True)
+    assert tracebacks(caplog) == ["BufferError"]
