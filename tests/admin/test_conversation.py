@@ -57,6 +57,31 @@ def test_the_list_adds_up_the_ledger(admin_browser, alice):
     assert "1 unknown" in page
 
 
+@pytest.mark.parametrize(
+    ("cached", "figure", "sentence"),
+    [
+        ([40, 0], "40", "19.4 % of the input came from the cache."),
+        ([0, 0], "0", "0.0 % of the input came from the cache."),
+        ([40, None], "40", "of the requests that report it (103 of 206 tokens)."),
+        ([None, None], "not reported", "The provider does not report what came from its cache."),
+    ],
+)
+def test_the_page_tells_which_part_of_the_input_came_from_the_cache(admin_browser, alice, cached, figure, sentence):
+    conversation = make_conversation(alice, turns=0)
+    for tokens in cached:
+        make_completion(alice, conversation=conversation, cached_input_tokens=tokens)
+    page = page_of(admin_browser, conversation)
+
+    assert f"<dt>Of that, from the provider’s cache</dt><dd>{figure}</dd>" in page
+    assert sentence in page
+
+
+def test_the_page_of_a_conversation_without_input_says_nothing_of_a_cache(admin_browser, alice):
+    page = page_of(admin_browser, make_conversation(alice, turns=0))
+    assert "s cache" not in page
+    assert "from the cache" not in page
+
+
 def test_a_conversation_without_completions_costs_nothing_that_is_known(admin_browser, alice):
     make_conversation(alice, turns=0)
     row = admin_browser.get(LIST).context["cl"].result_list[0]

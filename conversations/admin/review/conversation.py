@@ -24,6 +24,7 @@ from conversations.admin.review.conversation_export import csv_export, json_expo
 from conversations.admin.review.thread import read_thread
 from conversations.admin.state_labels import STATE_COLOURS, STATE_LABELS
 from conversations.models import Conversation, Picture, Reading, ReadWhat
+from conversations.selectors.figures.own_usage import totals_of_conversation
 from conversations.selectors.figures.usage_columns import BY_COST, BY_INPUT, UsageColumns, with_usage
 from conversations.services.review.readings import log_step
 from conversations.templatetags import figures
@@ -95,7 +96,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         start = _position(request.GET.get("from", ""))
         thread = read_thread(obj, head=(obj.message_count or 0) - 1, start=start, has_content=access.is_open)
         log_step(access.reading, ReadWhat.THREAD, f"{thread.first + 1} – {thread.last + 1}")
-        context |= {"thread": thread, "access": access}
+        context |= {"thread": thread, "access": access, "totals": totals_of_conversation(obj)}
         response: HttpResponse = super().render_change_form(request, context, *args, obj=obj, **kwargs)
         return response
 
