@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.parsing.pictures import drawing, encoded, photo, png_of_size
 
-from .page_actions import CONVERSATION_PATH, composer, messages, replies, streaming
+from .page_actions import CONVERSATION_PATH, composer, messages, replies, streaming, wait_until
 
 CAT, DOG = encoded(photo(), "JPEG"), encoded(drawing(200, 300), "PNG")
 BRING = """([type, files]) => {
@@ -142,6 +142,30 @@ def test_an_edited_message_keeps_its_pictures(page):
     page.get_by_role("textbox", name="Your message").press("Enter")
     expect(messages(page).first).to_contain_text("Another cat")
     expect(messages(page).first.get_by_role("img", name="cat.png")).to_be_visible()
+
+
+def prompt_tokens(page: Page) -> int:
+    """What the meter says that the prompt takes."""
+    return int(page.locator("[data-part=meter] .meter-text [data-tokens=prompt]").inner_text().replace(",", "") or 0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_meter_counts_a_picture_before_it_is_sent(signed_in, scheme, width, tmp_path: Path):
+    page = signed_in(color_scheme=scheme, viewport={"width": width, "height": 800})
+    composer(page).fill("What is this?")
+    meter = page.locator("[data-part=meter]")
+    of_pictures = meter.locator(".meter-text [data-tokens=pictures]")
+    expect(meter).not_to_have_class(re.compile("is-unknown"))
+    before = prompt_tokens(page)
+    bring(page, "paste", cat=CAT)
+    expect(of_pictures).to_have_text(re.compile(r"^[1-9][\d,]*$"))
+    assert prompt_tokens(page) == before + int(of_pictures.inner_text().replace(",", ""))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.screenshot(path=tmp_path / f"meter-{scheme}-{width}.png")
+    page.get_by_role("button", name="Remove this picture").click()
+    wait_until(page, lambda: prompt_tokens(page) == before)
+    expect(of_pictures).to_be_hidden()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -80,6 +81,33 @@ def test_afterwards_it_says_how_long_it_took_and_stays_open_for_who_reads_it(pag
     assert "That is all there is." not in content_of(replies(page).last)
     page.reload()
     expect(thinking(replies(page).last).locator("summary")).to_have_text(re.compile(r"Thought for \d+ s · \d+ tokens"))
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_its_line_is_seen_in_light_and_dark_while_it_lasts_and_afterwards(page, width, tmp_path: Path):
+    page.set_viewport_size({"width": width, "height": 800})
+    write(page, LONG)
+    line = thinking(replies(page).last)
+    expect(line.locator("summary")).to_contain_text("Thinking …")
+    wait_until(page, lambda: seconds_of(line) >= 1)
+    take_pictures(page, tmp_path / f"folded-{width}")
+    line.locator("summary").click()
+    expect(line.locator("[data-thinking-text]")).to_contain_text("I am to think about this")
+    take_pictures(page, tmp_path / f"open-{width}")
+    expect(streaming(page)).to_have_count(0)
+    expect(line.locator("summary")).to_have_text(re.compile(r"Thought for \d+ s · [\d,]+ tokens"))
+    line.locator("summary").click()
+    expect(line.locator("[data-thinking-text]")).to_be_hidden()
+    line.scroll_into_view_if_needed()
+    take_pictures(page, tmp_path / f"afterwards-{width}")
+
+
+def take_pictures(page: Page, path: Path) -> None:
+    """Take one of the page in light and one in dark; nothing may be wider than it."""
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.screenshot(path=f"{path}-{scheme}.png")
 
 
 def test_a_reply_without_thinking_has_no_line(page):
