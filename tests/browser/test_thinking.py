@@ -12,7 +12,6 @@ from .page_actions import content_of, hold_frames, lose_frames, replies, say, st
 
 LONG = "Please think long about my holidays."  # longer than the demo model has room for
 SHORT = "Please think about my holidays."
-TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 
 
 def thinking(reply: Locator) -> Locator:
@@ -44,21 +43,6 @@ def test_the_line_counts_and_its_text_is_folded_until_it_is_opened(page, thinks)
     before = len(text.inner_text())
     wait_until(page, lambda: len(text.inner_text()) > before + 100)
     assert text.evaluate("box => box.scrollTop > 0 && box.scrollHeight - box.scrollTop - box.clientHeight < 2")
-
-
-def test_the_line_stays_where_it_is_when_it_is_opened(page):
-    write(page, SHORT)
-    line = thinking(replies(page).last)
-    expect(line.locator("summary")).to_contain_text("Thought for")
-    page.set_viewport_size({"width": 390, "height": 420})
-    scroller = page.locator('[data-part="scroller"]')
-    scroller.evaluate("scroller => { scroller.scrollTop = scroller.scrollHeight; }")
-    page.evaluate(TWO_FRAMES)
-    before = line.bounding_box()["y"]
-    line.locator("summary").click()
-    expect(line.locator("[data-thinking-text]")).to_be_visible()
-    page.evaluate(TWO_FRAMES)
-    assert abs(line.bounding_box()["y"] - before) < 8  # less than half a line
 
 
 def test_a_page_that_is_reloaded_in_the_middle_goes_on_with_text_and_clock(page, thinks):

@@ -1,7 +1,5 @@
 /** Auto-scroll: stay at the newest text while it is in view; where the user has scrolled up, offer the way back. */
 
-import { closest } from "../shared/dom.js";
-
 const NEAR_PIXELS = 64;
 
 export class AutoScroll {
@@ -19,7 +17,6 @@ export class AutoScroll {
     opened?.scrollIntoView({ block: "center" });
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     jump.addEventListener("click", () => this.toNewest());
-    content.addEventListener("click", (event) => this.#opened(event));
     new ResizeObserver(() => this.#resized()).observe(content);
     new ResizeObserver(() => this.#resized()).observe(scroller);
   }
@@ -27,16 +24,6 @@ export class AutoScroll {
   toNewest() {
     this.isFollowing = true;
     this.scroller.scrollTop = this.scroller.scrollHeight;
-  }
-
-  /**
-   * What is opened or closed stays under the pointer: the page does not follow what grows by that.
-   * @param {Event} event
-   */
-  #opened(event) {
-    if (closest(event, "summary")) {
-      this.isFollowing = false;
-    }
   }
 
   #scrolled() {
