@@ -40,7 +40,7 @@ def example(error):
         return error(characters=1_100_000, most=1_000_000)
     if issubclass(error, LimitReached):
         return error(opens_at=OPENS_AT)
-    if issubclass(error, errors.RateLimitedUntil):
+    if issubclass(error, (errors.RateLimitedUntil, errors.ProviderUnavailableUntil)):
         return error(again_at=OPENS_AT.isoformat())
     if issubclass(error, InvalidHistory):
         return error(reason="the second message is empty")

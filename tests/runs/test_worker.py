@@ -194,11 +194,16 @@ async def test_it_gives_up_after_two_retries(worker, provider, upstream):
     assert len(upstream.log()) == 3
 
 
-async def test_a_provider_that_names_a_late_time_is_not_asked_again_and_the_time_is_told(worker, provider, upstream):
-    provider("status-429-after-3600")
+@pytest.mark.parametrize(
+    ("status", "code"), [(429, "provider_rate_limited_until"), (503, "provider_unavailable_until")]
+)
+async def test_a_provider_that_names_a_late_time_is_not_asked_again_and_the_time_is_told(
+    worker, provider, upstream, status, code
+):
+    provider(f"status-{status}-after-3600")
     before = timezone.now()
     reply = await ended((await in_thread(ask)).reply)
-    assert reply.error_code == "provider_rate_limited_until"
+    assert reply.error_code == code
     again_at = dt.datetime.fromisoformat(reply.error_params["again_at"])
     assert before + dt.timedelta(hours=1) <= again_at <= timezone.now() + dt.timedelta(hours=1)
     assert len(upstream.log()) == 1

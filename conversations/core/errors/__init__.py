@@ -32,7 +32,8 @@
     │ └ WebSearchMalformed, WebSearchEnginesFailed
     ├ CompletionError                 the provider failed
     │ ├ ProviderUnavailable           retryable
-    │ │ └ ProviderTimedOut, StreamBroken
+    │ │ ├ ProviderTimedOut, StreamBroken
+    │ │ └ ProviderUnavailableUntil    not before the time that the provider names
     │ ├ RateLimited                   retryable
     │ │ └ RateLimitedUntil            not before the time that the provider names
     │ ├ ProviderRejected              trying again will not help
@@ -129,6 +130,7 @@ from .completions import (
     ProviderRejected,
     ProviderTimedOut,
     ProviderUnavailable,
+    ProviderUnavailableUntil,
     QuotaExhausted,
     RateLimited,
     RateLimitedUntil,
@@ -322,6 +324,7 @@ __all__ = [
     "ProviderRejected",
     "ProviderTimedOut",
     "ProviderUnavailable",
+    "ProviderUnavailableUntil",
     "QuotaExhausted",
     "RateLimited",
     "RateLimitedUntil",

@@ -38,6 +38,14 @@ class ProviderUnavailable(CompletionError):
     retryable = True
 
 
+class ProviderUnavailableUntil(ProviderUnavailable):
+    """The provider says when it takes requests again, and that is longer than we wait; *again_at* is in ISO 8601."""
+
+    code = "provider_unavailable_until"
+    template = "The language model can't be reached at the moment: its provider takes requests again at %(again_at)s."
+    retryable = False
+
+
 class ProviderTimedOut(ProviderUnavailable):
     code = "provider_timed_out"
     template = "The language model took too long to answer. Please try again."

@@ -18,7 +18,14 @@ from typing import TypeVar
 from django.db import IntegrityError
 from django.utils import timezone
 
-from conversations.core.errors import CompletionError, MalformedStream, RateLimited, RateLimitedUntil
+from conversations.core.errors import (
+    CompletionError,
+    MalformedStream,
+    ProviderUnavailable,
+    ProviderUnavailableUntil,
+    RateLimited,
+    RateLimitedUntil,
+)
 from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Completion
 
@@ -106,13 +113,13 @@ def retry_pause_seconds(error: CompletionError, attempt: int, *, most_attempts: 
 
 
 def raise_final_error(error: CompletionError) -> None:
-    """Raise `RateLimitedUntil` in place of *error* where the provider names a time that is too long to wait for."""
+    """Raise an error that tells the time in place of *error*, where the provider names one too far off to wait for."""
     seconds = error.retry_after_seconds
-    if isinstance(error, RateLimited) and seconds is not None and seconds > LONGEST_WAIT_SECONDS:
+    until = RateLimitedUntil if isinstance(error, RateLimited) else ProviderUnavailableUntil
+    is_told = isinstance(error, RateLimited | ProviderUnavailable) and not error.may_be_billed
+    if is_told and seconds is not None and seconds > LONGEST_WAIT_SECONDS:
         again_at = timezone.now() + dt.timedelta(seconds=min(seconds, LONGEST_TOLD_SECONDS))
-        raise RateLimitedUntil(
-            again_at=again_at.isoformat(), detail=error.detail, request_id=error.request_id
-        ) from error
+        raise until(again_at=again_at.isoformat(), detail=error.detail, request_id=error.request_id) from error
 
 
 def batch_pause_seconds(attempt: int) -> float:
