@@ -169,12 +169,14 @@ def test_a_plain_form_has_the_same_limits(alice, conversation, settings):
 
 def test_a_conversation_that_begins_with_a_picture_begins_as_it_was_chosen(alice, settings):
     settings.OPENAI_BASE_URL = "http://localhost:1/v1"
-    settings.LANGUAGE_MODELS = "first context_window=8192, second context_window=8192"
+    settings.LANGUAGE_MODELS = "first context_window=8192, second context_window=8192 efforts=low|high"
     public_id = uuid.uuid4()
-    form = {"files": SimpleUploadedFile("cat.png", encoded(drawing())), "language_model": "second"}
+    chosen = {"language_model": "second", "effort": "high", "searches_web": "true"}
+    form = {"files": SimpleUploadedFile("cat.png", encoded(drawing())), **chosen}
     client_of(alice).post(reverse("conversations:add_picture", args=[public_id]), form)
 
-    assert Conversation.objects.get(public_id=public_id).language_model == "second"
+    begun = Conversation.objects.get(public_id=public_id)
+    assert (begun.language_model, begun.effort, begun.searches_web) == ("second", "high", True)
 
 
 def test_a_number_that_is_none_is_refused(conversation, alice):
