@@ -40,3 +40,16 @@ def test_a_page_without_messages_is_read_from_its_top(signed_in):
     scroller = page.locator('[data-part="scroller"]')
     assert scroller.evaluate("it => [it.scrollHeight > it.clientHeight, it.scrollTop]") == [True, 0]
     expect(page.get_by_role("button", name="Jump to the newest message")).to_be_hidden()
+
+
+def test_opening_what_was_thought_keeps_the_place(page: Page):
+    for _ in range(2):
+        say(page, "Please think about my holidays.")
+    expect(page.get_by_role("button", name="Jump to the newest message")).to_be_hidden()
+    line = messages(page).last.locator(".thinking-line")
+    before = line.bounding_box()
+    line.click()
+    expect(messages(page).last.locator("[data-thinking-text]")).to_be_visible()
+    page.evaluate(TWO_FRAMES)
+    page.evaluate(TWO_FRAMES)
+    assert abs(line.bounding_box()["y"] - before["y"]) < 2

@@ -158,3 +158,15 @@ def test_stopped_while_it_thinks_it_keeps_what_it_has(page, thinks):
     line = thinking(replies(page).last)
     expect(line.locator("summary")).to_contain_text("Thought for")
     assert len(line.locator("[data-thinking-text]").text_content()) > 50
+
+
+def test_live_thoughts_follow_their_newest_line_until_the_reader_goes_up(page, thinks):
+    thinks.locator("summary").click()
+    text = thinks.locator("[data-thinking-text]")
+    text.evaluate("box => { box.style.maxHeight = '4rem'; }")
+    at_end = "box => box.scrollHeight > box.clientHeight + 40 && box.scrollHeight - box.scrollTop - box.clientHeight < 3"
+    wait_until(page, lambda: text.evaluate(at_end))
+    text.evaluate("box => { box.scrollTop = 0; }")
+    before = len(text.text_content())
+    wait_until(page, lambda: len(text.text_content()) > before + 40)
+    assert text.evaluate("box => box.scrollTop") == 0

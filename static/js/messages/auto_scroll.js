@@ -1,5 +1,7 @@
 /** Auto-scroll: stay at the newest text while it is in view; where the user has scrolled up, offer the way back. */
 
+import { closest } from "../shared/dom.js";
+
 const NEAR_PIXELS = 64;
 
 export class AutoScroll {
@@ -15,26 +17,48 @@ export class AutoScroll {
     // A page that is empty is read from its top, one that leads to a message from there.
     this.isFollowing = !opened && Boolean(content.querySelector("[data-message]"));
     opened?.scrollIntoView({ block: "center" });
+    this.isHeld = false; // what the user has opened grows at its place, also when more of it comes later
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    content.addEventListener("click", (event) => this.#opened(event), { capture: true });
     jump.addEventListener("click", () => this.toNewest());
     new ResizeObserver(() => this.#resized()).observe(content);
     new ResizeObserver(() => this.#resized()).observe(scroller);
   }
 
   toNewest() {
+    this.isHeld = false;
     this.isFollowing = true;
     this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
-  #scrolled() {
+  /**
+   * Keep the place of the user, who opens something to read it. What a reply thinks now is followed if it is short.
+   * @param {Event} event
+   */
+  #opened(event) {
+    const details = closest(event, "summary")?.parentElement;
+    if (details instanceof HTMLDetailsElement && !details.open) {
+      this.isFollowing = false;
+      this.isHeld = !("live" in details.dataset);
+    }
+  }
+
+  get #isNear() {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
-    this.isFollowing = scrollHeight - scrollTop - clientHeight < NEAR_PIXELS;
+    return scrollHeight - scrollTop - clientHeight < NEAR_PIXELS;
+  }
+
+  #scrolled() {
+    this.isHeld = false;
+    this.isFollowing = this.#isNear;
     this.jump.hidden = this.isFollowing;
   }
 
   #resized() {
     if (this.isFollowing) {
       this.toNewest();
+    } else if (this.isHeld) {
+      this.jump.hidden = this.#isNear;
     } else {
       this.#scrolled();
     }

@@ -13,7 +13,7 @@ import { ReplyText } from "./reply_text.js";
 /** @typedef {{open: string[], live: {step: string, text: string} | undefined}} ThinkingState */
 
 const TICK_MS = 250;
-const NEAR_PIXELS = 32; // a line and a half
+const NEAR_END_PIXELS = 24; // about a line
 
 export class Thinking {
   /** @type {number | undefined} when the clock of the page began, while it runs */
@@ -29,7 +29,9 @@ export class Thinking {
     this.onBegun = onBegun;
     this.seconds = Number(this.element?.dataset.seconds ?? 0);
     this.text = storedText(this.element);
-    this.element?.addEventListener("toggle", () => this.lasts && this.#showNewest());
+    this.isAtEnd = true; // of its box, which then follows the newest line
+    this.top = 0;
+    this.#followEnd();
     if (this.element?.classList.contains("is-thinking")) {
       this.#start();
     }
@@ -56,9 +58,8 @@ export class Thinking {
         this.onBegun();
       }
       this.element.hidden = false;
-      const wasAtEnd = this.#isAtEnd;
       appendText(find(this.element, "[data-thinking-text]"), appended);
-      wasAtEnd && this.#showNewest();
+      this.#showPlace();
       this.#start();
     }
   }
@@ -102,6 +103,7 @@ export class Thinking {
   movedTo(article) {
     clearInterval(this.#timer);
     const moved = new Thinking(article, this.onBegun);
+    [moved.isAtEnd, moved.top] = [this.isAtEnd, this.top];
     const wasShown = this.element?.hidden === false;
     if (moved.element) {
       const { text, change } = this.text.mergedInto(moved.text);
@@ -119,15 +121,25 @@ export class Thinking {
     return moved;
   }
 
-  /** Whether the newest line is in view, in a box that is scrolled by itself. */
-  get #isAtEnd() {
-    const box = find(/** @type {HTMLElement} */ (this.element), "[data-thinking-text]");
-    return box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_PIXELS;
+  /** Remember where the user reads. What is closed tells of no place. */
+  #followEnd() {
+    const element = /** @type {HTMLDetailsElement | null} */ (this.element);
+    const box = element && find(element, "[data-thinking-text]");
+    box?.addEventListener("scroll", () => {
+      if (element?.open) {
+        this.top = box.scrollTop;
+        this.isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END_PIXELS;
+      }
+    });
+    element?.addEventListener("toggle", () => this.#showPlace());
   }
 
-  #showNewest() {
-    const box = find(/** @type {HTMLElement} */ (this.element), "[data-thinking-text]");
-    box.scrollTop = box.scrollHeight;
+  #showPlace() {
+    const element = /** @type {HTMLDetailsElement | null} */ (this.element);
+    if (element?.open) {
+      const box = find(element, "[data-thinking-text]");
+      box.scrollTop = this.isAtEnd ? box.scrollHeight : this.top;
+    }
   }
 
   get #secondsNow() {
