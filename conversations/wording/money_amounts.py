@@ -40,5 +40,5 @@ def price_label(prices: UnitPrices | None) -> str:
         return gettext("free")
     amounts = {"input": exact_usd(prices.input_usd), "output": exact_usd(prices.output_usd)}
     if prices.tiers:
-        return gettext("from %(input)s / %(output)s per million tokens") % amounts
-    return gettext("%(input)s / %(output)s per million tokens") % amounts
+        return gettext("from %(input)s in / %(output)s out per million tokens") % amounts
+    return gettext("%(input)s in / %(output)s out per million tokens") % amounts

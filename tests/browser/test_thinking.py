@@ -164,7 +164,9 @@ def test_live_thoughts_follow_their_newest_line_until_the_reader_goes_up(page, t
     thinks.locator("summary").click()
     text = thinks.locator("[data-thinking-text]")
     text.evaluate("box => { box.style.maxHeight = '4rem'; }")
-    at_end = "box => box.scrollHeight > box.clientHeight + 40 && box.scrollHeight - box.scrollTop - box.clientHeight < 3"
+    at_end = (
+        "box => box.scrollHeight > box.clientHeight + 40 && box.scrollHeight - box.scrollTop - box.clientHeight < 3"
+    )
     wait_until(page, lambda: text.evaluate(at_end))
     text.evaluate("box => { box.scrollTop = 0; }")
     before = len(text.text_content())

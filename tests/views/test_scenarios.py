@@ -318,5 +318,5 @@ def test_each_language_model_says_what_it_costs(client, settings):
     client.force_login(make_user("alice"), "allauth.account.auth_backends.AuthenticationBackend")
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4o-mini, odd context_window=4096"
     page = client.get(reverse("conversations:new_scenario")).text
-    assert "gpt-4o-mini · $0.15 / $0.60 per million tokens</option>" in page
+    assert "gpt-4o-mini · $0.15 in / $0.60 out per million tokens</option>" in page
     assert "odd · price unknown</option>" in page

@@ -23,10 +23,13 @@ def test_an_amount_is_written_to_its_last_digit(amount, written):
 @pytest.mark.parametrize(
     ("prices", "words"),
     [
-        (CHEAP, "$0.15 / $0.60 per million tokens"),
-        (UnitPrices(*[Decimal(1)] * 2, tiers=(PriceTier(9, CHEAP),)), "from $1.00 / $1.00 per million tokens"),
+        (CHEAP, "$0.15 in / $0.60 out per million tokens"),
+        (UnitPrices(*[Decimal(1)] * 2, tiers=(PriceTier(9, CHEAP),)), "from $1.00 in / $1.00 out per million tokens"),
         (FREE, "free"),
-        (UnitPrices(Decimal(0), Decimal(0), tiers=(PriceTier(9, CHEAP),)), "from $0.00 / $0.00 per million tokens"),
+        (
+            UnitPrices(Decimal(0), Decimal(0), tiers=(PriceTier(9, CHEAP),)),
+            "from $0.00 in / $0.00 out per million tokens",
+        ),
         (UnitPrices(Decimal(0), None), "price unknown"),
         (UnitPrices(None, Decimal(0)), "price unknown"),
         (None, "price unknown"),

@@ -28,7 +28,6 @@ from conversations.selectors.conversations.window_coverage import EVERYTHING, Co
 from conversations.selectors.figures.own_usage import totals_of_conversation
 from conversations.selectors.review.readings import newest_reading
 from conversations.services.counting.model_choice import offered_models
-from conversations.services.counting.model_context import conversation_context
 from conversations.services.limits.message_checks import user_allowances
 from conversations.services.pictures.pictures import largest_picture_bytes
 from conversations.views.documents.document_list import Addresses, adding_context, documents_context
@@ -153,7 +152,7 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         "parts": PART_LABELS,
         "urls": json.dumps(_urls(public_id)),
         **adding_context(Addresses("conversation", public_id)),
-        **picture_context(conversation),
+        **picture_context(),
         "scenario_documents": scenario_documents_count(scenario),
         "web_search": web_search_choice(scenario),
         "client_id": uuid.uuid4(),
@@ -163,12 +162,9 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
     }
 
 
-def picture_context(conversation: Conversation) -> dict[str, Any]:
-    """What the composer needs to add pictures, and whether the language model sees them."""
-    configured = conversation_context(conversation).configured
+def picture_context() -> dict[str, Any]:
+    """What the composer needs to add pictures."""
     return {
-        "language_model": configured.label,
-        "sees_pictures": configured.pictures is not None,
         "most_picture_bytes": largest_picture_bytes(),
         "most_picture_megabytes": settings.PICTURE_MEGABYTES,
         "most_pictures": settings.PICTURES_PER_MESSAGE,

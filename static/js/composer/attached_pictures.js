@@ -2,7 +2,7 @@
 
 import { uploadFile } from "../documents/upload_file.js";
 import { postForm, sentenceFor } from "../server/http.js";
-import { dataOf, find, queryAll } from "../shared/dom.js";
+import { dataOf, find } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 
 /**
@@ -57,11 +57,28 @@ export class AttachedPictures {
     return this.stored.map(({ id }) => id);
   }
 
-  /** Why the message can't be sent yet, in a sentence; empty if it can. */
+  /** Why the message can't be sent, in a sentence; empty if it can. */
   get problem() {
-    const failed = this.list.querySelector(".is-failed");
-    const isWaiting = this.items.size > this.stored.length;
-    return failed ? sentence("pictureRemoveFailed") : isWaiting ? sentence("pictureWait") : "";
+    return this.list.querySelector(".is-failed") ? sentence("pictureRemoveFailed") : "";
+  }
+
+  get areUploading() {
+    return [...this.items].some(([item, picture]) => !picture && !item.classList.contains("is-failed"));
+  }
+
+  /**
+   * Say above the field what a model does with the pictures that can't see them; "" is one that can.
+   * @param {string} words
+   */
+  showBlindness(words) {
+    find(this.tray, "[data-blind]").textContent = words;
+    this.#drawTray();
+  }
+
+  /** @param {string} words about all of them */
+  note(words) {
+    find(this.tray, "[data-note]").textContent = words;
+    this.#drawTray();
   }
 
   /**
@@ -73,7 +90,7 @@ export class AttachedPictures {
     const pictures = files.filter(isPicture);
     const most = Number(this.tray.dataset.mostPictures);
     const fitting = pictures.slice(0, Math.max(0, most - this.items.size));
-    this.#note(fitting.length < pictures.length ? sentence("picturesTooMany") : "");
+    this.note(fitting.length < pictures.length ? sentence("picturesTooMany") : "");
     for (const file of fitting) {
       this.#add(file);
     }
@@ -81,10 +98,11 @@ export class AttachedPictures {
   }
 
   /**
-   * Take out those that were sent.
+   * Take out those that were sent, and what was said about them.
    * @param {number[]} ids
    */
   remove(ids) {
+    this.note("");
     for (const [item, picture] of [...this.items]) {
       if (picture && ids.includes(picture.id)) {
         this.#forget(item);
@@ -182,7 +200,7 @@ export class AttachedPictures {
       this.items.set(item, { ...picture, alt });
       this.#changed();
     } catch (error) {
-      this.#note(sentenceFor(error));
+      this.note(sentenceFor(error));
     }
   }
 
@@ -216,15 +234,9 @@ export class AttachedPictures {
 
   #drawTray() {
     this.tray.hidden = !this.items.size && !find(this.tray, "[data-note]").textContent;
-    for (const hint of queryAll(this.tray, "[data-blind]")) {
-      hint.hidden = !this.items.size;
-    }
-  }
-
-  /** @param {string} words */
-  #note(words) {
-    find(this.tray, "[data-note]").textContent = words;
-    this.#drawTray();
+    const hint = find(this.tray, "[data-blind]");
+    hint.hidden = !this.items.size || !hint.textContent;
+    find(this.tray, "[data-sent]", HTMLInputElement).value = this.ids.join(",");
   }
 
   /** @param {AttachedPicture} picture */

@@ -22,6 +22,7 @@ export class Composer {
   constructor(form, { draft, send, onChange }) {
     /** @type {AttachedPictures | undefined} a message that is edited has none of its own */
     this.pictures = undefined;
+    this.waitsForPictures = false; // to be sent once they are here
     this.form = form;
     this.draft = draft;
     this.send = send;
@@ -30,7 +31,10 @@ export class Composer {
     this.error = find(form, "[data-error]");
     this.hint = query(form, "[data-hint]"); // a message that is edited has none
     this.field.value ||= draft.content;
-    this.field.addEventListener("input", () => this.#typed());
+    this.field.addEventListener("input", () => {
+      this.#waitForPictures(false); // it is being changed: it is not sent in the middle of a word
+      this.#typed();
+    });
     this.field.addEventListener("keydown", (event) => this.#keyPressed(event));
     form.addEventListener("submit", (event) => this.#submitted(event));
     this.#changed();
@@ -44,8 +48,23 @@ export class Composer {
 
   /** A message of pictures alone needs no words. */
   picturesChanged() {
-    this.field.required = !this.pictures?.ids.length;
+    this.field.required = !(this.pictures?.ids.length || this.pictures?.areUploading);
     this.#typed();
+    if (this.waitsForPictures && this.pictures?.problem) {
+      this.#waitForPictures(false);
+      this.showError(this.pictures.problem);
+    } else if (this.waitsForPictures && !this.pictures?.areUploading) {
+      this.#waitForPictures(false);
+      this.form.requestSubmit();
+    }
+  }
+
+  /** @param {boolean} waits */
+  #waitForPictures(waits) {
+    if (waits !== this.waitsForPictures) {
+      this.waitsForPictures = waits;
+      this.pictures?.note(waits ? sentence("pictureWait") : "");
+    }
   }
 
   focus() {
@@ -106,11 +125,16 @@ export class Composer {
     event.preventDefault();
     const content = this.field.value;
     const pictures = this.pictures?.ids ?? [];
-    if (!(content.trim() || pictures.length) || this.form.ariaBusy === "true") {
+    const areUploading = this.pictures?.areUploading;
+    if (!(content.trim() || pictures.length || areUploading) || this.form.ariaBusy === "true") {
       return;
     }
     if (this.pictures?.problem) {
       this.showError(this.pictures.problem);
+      return;
+    }
+    if (areUploading) {
+      this.#waitForPictures(true);
       return;
     }
     this.form.ariaBusy = "true";

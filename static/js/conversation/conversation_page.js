@@ -98,10 +98,12 @@ const model = new ModelChoice(find(page, ".conversation-header"), {
   connection,
   onChosen(sentence) {
     announcer.say(sentence);
+    pictures.showBlindness(model.blindness);
     meter.refresh(composer.field.value);
   },
   onRefused,
 });
+pictures.showBlindness(model.blindness);
 
 // What comes from the server
 

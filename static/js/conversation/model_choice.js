@@ -30,6 +30,11 @@ export class ModelChoice {
     header.addEventListener("toggle", (event) => this.#focusChosen(event), { capture: true });
   }
 
+  /** What the model that is shown does with pictures, if it can't see them; else empty. */
+  get blindness() {
+    return this.#element.dataset.blind ?? "";
+  }
+
   get #element() {
     return find(this.header, '[data-part="model"]');
   }
