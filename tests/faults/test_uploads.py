@@ -129,7 +129,7 @@ def test_a_gigabyte_that_does_not_say_so_is_refused_where_it_gets_too_much(sende
 
 
 def test_elsewhere_less_is_too_much(sender):
-    path = f"/c/{uuid.uuid4()}/messages/post/"
+    path = f"/c/{uuid.uuid4()}/summary/"
     with bounded(sender, most_written=10**6):
         answer, told = sender.send(file_of(9 * 2**20), path=path, Content_Length=length_of(9 * 2**20))
     assert (answer.status, told["code"]) == (413, "request_too_large")
