@@ -36,11 +36,12 @@ from conversations.services.windows.active_path import RunHolder
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox, withdrawn_tools
 
-from .complete_step import ReplySink, StepProgress, complete_step
+from .complete_step import ReplySink, complete_step
 from .end_reply import stored_reasoning
 from .prepare_reply import PreparedReply, load_reply, prepare_reply
 from .reasoning import NO_REASONING, Reasoning
 from .run_tool_calls import ToolRunner, run_calls
+from .step_progress import StepProgress
 from .tool_calls import calls_of_step, sent_call, store_calls, store_step
 
 FindTools = Callable[[Message], Toolbox]
