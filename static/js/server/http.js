@@ -64,7 +64,9 @@ export function getJson(url) {
 export function postForm(url, fields = {}) {
   const headers = { "X-CSRFToken": dataOf(document.body, "csrfToken") };
   const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((each) => [name, each]));
-  return request(url, { method: "POST", headers, body: new URLSearchParams(pairs) });
+  const body = new URLSearchParams(pairs);
+  // What was pressed just before the page is left still arrives; browsers refuse it for 64 kB and more.
+  return request(url, { method: "POST", headers, body, keepalive: String(body).length < 16_000 });
 }
 
 /**
@@ -87,7 +89,7 @@ export async function getFragment(url, selector) {
 
 /**
  * @param {string} url
- * @param {{method: string, headers?: Record<string, string>, body?: URLSearchParams}} options
+ * @param {{method: string, headers?: Record<string, string>, body?: URLSearchParams, keepalive?: boolean}} options
  * @returns {Promise<any>}
  */
 async function request(url, options) {
