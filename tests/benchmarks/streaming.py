@@ -1,6 +1,6 @@
-"""Streaming 50 paced replies through the whole product, against a bare websocket relay on httpx in the same run.
+"""Streaming paced replies through the whole product, against a bare websocket relay on httpx in the same run.
 
-The product is the real server process, started as `make run` does: 50 people each follow a conversation of their own,
+The product is the real server process, started as `make run` does: people each follow a conversation of their own,
 every reply is made by the worker, rendered, saved while it comes, stored whole, and its window and cost are in the
 ledger. The relay only passes events on. Both read from the same fake provider, in turns, and serve the same clients.
 
@@ -8,7 +8,9 @@ The figure is chunks of the provider whose text arrived, for each second of CPU 
 PostgreSQL's own processes are left out of it, as the provider is, and counted in a second figure. Every reply is
 compared with what the provider sent and, by its SHA-256, with what is stored.
 
-    python -m tests.benchmarks.streaming [--json FILE]
+    python -m tests.benchmarks.streaming [--replies 50] [--tokens 600] [--pace 25] [--within 1] [--pairs 3] [--json F]
+
+*pace* is milliseconds before each token, *within* the seconds in which all are asked for.
 """
 
 from __future__ import annotations
@@ -25,27 +27,40 @@ import psutil
 import uvloop
 
 from tests.benchmarks._clients import Received, RelayPage, SitePage
-from tests.benchmarks._figures import Figures, percentile, run_benchmark, verdict
+from tests.benchmarks._figures import Figures, arguments_for, percentile, verdict, write_json
 from tests.benchmarks._processes import cpu_seconds, started
 from tests.benchmarks._provider import markdown_tokens
 from tests.benchmarks._site import temporary_site
 from tests.support.ports import free_port
 
-REPLIES = 50
-TOKENS = 600
-PACE_MILLISECONDS = 25  # as the demo model: 40 tokens a second
-STARTED_WITHIN_SECONDS = 1.0  # people do not send in the same moment
-PAIRS = 3
-AT_LEAST = 0.6
-LANGUAGE_MODEL = f"markdown-{TOKENS}-{PACE_MILLISECONDS}"
-EXPECTED = "".join(markdown_tokens(TOKENS))
+AT_LEAST = 0.6  # for the load below
 Page = SitePage | RelayPage
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How many replies are asked for, and what each is; people do not send in the same moment."""
+
+    replies: int = 50
+    tokens: int = 600
+    pace_milliseconds: int = 25  # as the demo model: 40 tokens a second
+    within_seconds: float = 1.0
+    pairs: int = 3
+
+    @property
+    def language_model(self) -> str:
+        return f"markdown-{self.tokens}-{self.pace_milliseconds}"
+
+    @property
+    def text(self) -> str:
+        return "".join(markdown_tokens(self.tokens))
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
     """What one round cost, in CPU seconds, and how long each of its replies took to begin."""
 
+    chunks: int
     server_cpu_seconds: float
     postgres_cpu_seconds: float
     first_token_seconds: list[float]
@@ -53,11 +68,11 @@ class Round:
 
     @property
     def chunks_per_cpu_second(self) -> float:
-        return REPLIES * TOKENS / self.server_cpu_seconds
+        return self.chunks / self.server_cpu_seconds
 
     @property
     def chunks_per_cpu_second_with_postgres(self) -> float:
-        return REPLIES * TOKENS / (self.server_cpu_seconds + self.postgres_cpu_seconds)
+        return self.chunks / (self.server_cpu_seconds + self.postgres_cpu_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +84,11 @@ class Contender:
     postgres: psutil.Process
     pages: Sequence[Page]
 
-    def take_round(self) -> Round:
+    def take_round(self, load: Load) -> Round:
         server_before, postgres_before = cpu_seconds(self.server), cpu_seconds(self.postgres)
-        received = uvloop.run(ask_all(self.pages))
+        received = uvloop.run(ask_all(self.pages, load))
         return Round(
+            chunks=load.replies * load.tokens,
             server_cpu_seconds=cpu_seconds(self.server) - server_before,
             postgres_cpu_seconds=cpu_seconds(self.postgres) - postgres_before,
             first_token_seconds=[reply.first_token_seconds for reply in received],
@@ -80,65 +96,64 @@ class Contender:
         )
 
 
-async def ask_all(pages: Sequence[Page]) -> list[Received]:
+async def ask_all(pages: Sequence[Page], load: Load) -> list[Received]:
     """Return the replies of all pages, which begin one after the other. Raises `RuntimeError` unless all are whole."""
 
     async def ask(number: int, page: Page) -> Received:
-        await asyncio.sleep(STARTED_WITHIN_SECONDS * number / len(pages))
+        await asyncio.sleep(load.within_seconds * number / len(pages))
         return await page.ask()
 
     received = await asyncio.gather(*(ask(number, page) for number, page in enumerate(pages)))
-    if any(reply.text != EXPECTED for reply in received):
+    if any(reply.text != load.text for reply in received):
         raise RuntimeError("a reply did not arrive as the provider sent it")
     return received
 
 
-def measure() -> Figures:
+def measure(load: Load) -> Figures:
     with (
         started("-m", "tests.benchmarks._provider", ready="http") as (_, base_url),
-        temporary_site(**site_settings(base_url)) as postgres,
+        temporary_site(**site_settings(base_url, load.language_model)) as postgres,
         started("manage.py", "serve", ready="Stop it with") as (site, _),
         started("-m", "tests.benchmarks._relay", base_url, ready="ws") as (relay, relay_address),
     ):
         from tests.benchmarks._people import make_people
 
-        people = make_people(REPLIES)
+        people = make_people(load.replies)
         address = os.environ["SITE_URL"]
         contenders = (
             Contender("product", site, postgres, [SitePage(address, p.cookie, p.conversation) for p in people]),
-            Contender("relay", relay, postgres, [RelayPage(relay_address, LANGUAGE_MODEL)] * REPLIES),
+            Contender("relay", relay, postgres, [RelayPage(relay_address, load.language_model)] * load.replies),
         )
-        rounds = take_rounds(contenders)
-        verify_stored(person.stored_reply() for person in people)
-    return figures(rounds)
+        rounds = take_rounds(contenders, load)
+        verify_stored((person.stored_reply() for person in people), load.text)
+    return figures(rounds, load)
 
 
-def site_settings(base_url: str) -> dict[str, str]:
+def site_settings(base_url: str, language_model: str) -> dict[str, str]:
     port = str(free_port())
     return {
         "PORT": port,
         "SITE_URL": f"http://127.0.0.1:{port}",
         "OPENAI_BASE_URL": base_url,
-        "LANGUAGE_MODELS": f"{LANGUAGE_MODEL} context_window=8192 encoding=o200k_base input_usd=1 output_usd=2",
+        "LANGUAGE_MODELS": f"{language_model} context_window=8192 encoding=o200k_base input_usd=1 output_usd=2",
         "MESSAGES_PER_MINUTE": "0",
         "REPLIES_PER_USER": "0",
     }
 
 
-def take_rounds(contenders: Sequence[Contender]) -> dict[str, list[Round]]:
+def take_rounds(contenders: Sequence[Contender], load: Load) -> dict[str, list[Round]]:
     """Let the contenders take turns, so that the machine's moods hit all alike. The first pair warms up."""
     rounds = defaultdict(list)
-    for pair in range(PAIRS + 1):
+    for pair in range(load.pairs + 1):
         for contender in contenders:
-            taken = contender.take_round()
+            taken = contender.take_round(load)
             if pair:
                 rounds[contender.name].append(taken)
     return rounds
 
 
-def verify_stored(replies: Iterable[str]) -> None:
-    expected = sha256(EXPECTED)
-    if any(sha256(reply) != expected for reply in replies):
+def verify_stored(replies: Iterable[str], expected: str) -> None:
+    if any(sha256(reply) != sha256(expected) for reply in replies):
         raise RuntimeError("a reply is not stored as the provider sent it")
 
 
@@ -146,28 +161,29 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def figures(rounds: dict[str, list[Round]]) -> Figures:
-    by_name = {name: summary(taken) for name, taken in rounds.items()}
+def figures(rounds: dict[str, list[Round]], load: Load) -> Figures:
+    by_name = {name: summary(taken, load.replies) for name, taken in rounds.items()}
     product, relay = by_name["product"], by_name["relay"]
     relay_rate = relay["chunks_per_cpu_second"]
     return {
-        "replies": REPLIES,
-        "tokens": TOKENS,
-        "pace_milliseconds": PACE_MILLISECONDS,
-        "pairs": PAIRS,
+        **asdict(load),
         "product_to_relay": product["chunks_per_cpu_second"] / relay_rate,
         "product_with_postgres_to_relay": product["chunks_per_cpu_second_with_postgres"] / relay_rate,
         **by_name,
     }
 
 
-def summary(rounds: list[Round]) -> Figures:
+def summary(rounds: list[Round], replies: int) -> Figures:
     first_tokens = [seconds for taken in rounds for seconds in taken.first_token_seconds]
     return {
         "chunks_per_cpu_second": statistics.median(taken.chunks_per_cpu_second for taken in rounds),
         "chunks_per_cpu_second_with_postgres": statistics.median(
             taken.chunks_per_cpu_second_with_postgres for taken in rounds
         ),
+        "server_milliseconds_a_reply": statistics.median(taken.server_cpu_seconds for taken in rounds) * 1e3 / replies,
+        "postgres_milliseconds_a_reply": statistics.median(taken.postgres_cpu_seconds for taken in rounds)
+        * 1e3
+        / replies,
         "first_token_seconds": {"p50": percentile(first_tokens, 0.5), "p95": percentile(first_tokens, 0.95)},
         "rounds": [asdict(taken) for taken in rounds],
     }
@@ -179,11 +195,25 @@ def report(result: Figures) -> None:
         row, first = result[name], result[name]["first_token_seconds"]
         print(
             f"{name:<8} {row['chunks_per_cpu_second']:>6.0f} chunks a CPU second, "
+            f"{row['server_milliseconds_a_reply']:.1f} + {row['postgres_milliseconds_a_reply']:.1f} ms a reply, "
             f"first token after {first['p50'] * 1e3:.0f} ms (p50), {first['p95'] * 1e3:.0f} ms (p95)"
         )
     print("product : relay                 ", verdict(result["product_to_relay"], at_least=AT_LEAST))
     print(f"product with PostgreSQL : relay  {result['product_with_postgres_to_relay']:.2f}")
 
 
+def main() -> None:
+    arguments = arguments_for(__doc__.splitlines()[0])
+    arguments.add_argument("--replies", type=int, default=Load.replies)
+    arguments.add_argument("--tokens", type=int, default=Load.tokens)
+    arguments.add_argument("--pace", type=int, default=Load.pace_milliseconds, help="milliseconds before each token")
+    arguments.add_argument("--within", type=float, default=Load.within_seconds, help="seconds in which all are begun")
+    arguments.add_argument("--pairs", type=int, default=Load.pairs)
+    chosen = arguments.parse_args()
+    result = measure(Load(chosen.replies, chosen.tokens, chosen.pace, chosen.within, chosen.pairs))
+    report(result)
+    write_json(result, chosen.json)
+
+
 if __name__ == "__main__":
-    run_benchmark(__doc__.splitlines()[0], measure, report)
+    main()
