@@ -239,6 +239,12 @@ DATABASE_STATEMENT_SECONDS = ENV.integer(
     minimum=0,
     help="Longest time of one statement while the site serves. 0 leaves limits to the server, as PgBouncer needs it.",
 )
+DATABASE_PREPARES = ENV.switch(
+    "DATABASE_PREPARES",
+    default=True,
+    help="Whether statements are prepared on the server. Off for a PgBouncer before 1.21, or without "
+    "`max_prepared_statements`.",
+)
 REDIS_URL = ENV.text(
     "REDIS_URL", help="Redis, which carries live text between processes; needed only with more than one."
 )
@@ -251,6 +257,7 @@ if DATABASE_URL:
 else:
     _database = {"ENGINE": "chatsite.postgres", "NAME": "windowseat", "EMBEDDED_DIR": VAR_DIR / "postgres"}
 _database["OPTIONS"] = NETWORK_LIMITS | _database.get("OPTIONS", {})
+_database["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 5 if DATABASE_PREPARES else None}
 _database["OPTIONS"]["pool"] = {
     "connection_class": LimitedConnection,
     "min_size": 1,

@@ -282,7 +282,7 @@ async def test_the_replies_of_others_go_on(worker, conversation):
 def test_a_reply_that_waits_for_a_worker_is_not_begun(conversation, shut, error):
     reply = post(conversation, "Hello").reply
     shut()
-    assert claim_runs("worker", limit=10) == []
+    assert claim_runs("worker", limit=10).runs == []
     reply.refresh_from_db()
     assert (reply.state, reply.error_code) == ("stopped", ReplyAccessRevoked.code)
     assert Run.objects.get().state == "ended"

@@ -22,7 +22,8 @@ from channels.layers import get_channel_layer
 from conversations.core.frames.definitions import ConversationAwaitsApproval
 from conversations.core.frames.frame import Frame
 
-from .redis_breaker import PATIENCE_SECONDS, redis_breaker
+from .database_threads import loop_of_thread
+from .redis_breaker import AWAY_SECONDS, PATIENCE_SECONDS, redis_breaker
 
 logger = logging.getLogger(__name__)
 RUNS = "runs"  # the topic on which workers hear of new runs and of stops
@@ -47,6 +48,53 @@ class Subscriber:
             self._deliver(payload)
         elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._deliver, payload)
+
+
+class ProcessListener:
+    """Hears by Redis what other processes publish on *topic*, and offers it to the subscribers of this one.
+
+    `start` and `stop` belong to one event loop. Where it `is_needed` but hears nothing now, subscribers have to ask.
+    """
+
+    def __init__(self, topic: str) -> None:
+        self._topic = topic
+        self._layer = get_channel_layer()
+        self._is_connected = False
+        self._listening: asyncio.Task[None] | None = None
+
+    @property
+    def is_needed(self) -> bool:
+        return self._layer is not None
+
+    @property
+    def hears(self) -> bool:
+        return self._is_connected and not redis_breaker.is_open
+
+    def start(self) -> None:
+        if self._layer:
+            self._listening = asyncio.create_task(self._listen_for_ever(self._layer), name=f"listen to {self._topic}")
+
+    def stop(self) -> None:
+        if self._listening:
+            self._listening.cancel()
+
+    async def _listen_for_ever(self, layer: Any) -> None:
+        while True:
+            try:
+                await self._listen(layer)
+            except Exception as error:
+                logger.info("other processes are not heard: %s", error or type(error).__name__)
+            self._is_connected = False
+            await asyncio.sleep(AWAY_SECONDS)
+
+    async def _listen(self, layer: Any) -> None:
+        channel = await layer.new_channel()
+        await layer.group_add(self._topic, channel)
+        self._is_connected = True
+        while True:
+            event = await layer.receive(channel)
+            if event["origin"] != PROCESS_ID:
+                offer_here(self._topic, event["payload"])
 
 
 _subscribers: dict[str, set[Subscriber]] = defaultdict(set)
@@ -83,20 +131,31 @@ def publish_awaiting_approval(public_id: uuid.UUID, owner_id: int, *, awaiting_a
 
 def publish(topic: str, payload: str) -> None:
     """Offer *payload* to the subscribers of *topic* in all processes, from any thread, without waiting for them."""
+    offer_here(topic, payload)
+    if layer := get_channel_layer():
+        _send_to_other_processes(layer, topic, payload)
+
+
+def offer_here(topic: str, payload: str) -> None:
+    """Offer *payload* to the subscribers of *topic* in this process."""
     running = _running_loop()
     for subscriber in tuple(_subscribers.get(topic, ())):
         subscriber.offer(payload, running)
-    if layer := get_channel_layer():
-        _send_to_other_processes(layer, topic, payload)
 
 
 def _send_to_other_processes(layer: Any, topic: str, payload: str) -> None:
     if redis_breaker.is_open:
         return
     event = {"type": "fanout.payload", "origin": PROCESS_ID, "payload": payload}
-    if _running_loop() is None:
+    if _running_loop():
+        _send_in_background(layer, topic, event)
+    elif loop := loop_of_thread():
+        loop.call_soon_threadsafe(_send_in_background, layer, topic, event)
+    else:
         async_to_sync(_send_or_drop)(layer, topic, event)
-        return
+
+
+def _send_in_background(layer: Any, topic: str, event: dict[str, str]) -> None:
     task = asyncio.ensure_future(_send_or_drop(layer, topic, event))
     _sending.add(task)  # the loop keeps only a weak reference
     task.add_done_callback(_sending.discard)

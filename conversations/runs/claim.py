@@ -6,6 +6,7 @@ import datetime as dt
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
@@ -20,15 +21,17 @@ from conversations.services.replies.reasoning import Reasoning
 
 LEASE = dt.timedelta(seconds=10)
 
-OVERDUE_SECONDS = 1.0  # four times as long as an idle worker takes to find a waiting run
+OVERDUE_SECONDS = 1.0  # four times as long as a worker takes that asks again because runs are left
 MOST_OVERDUE = 5  # claimed at once above the share
 
-# One statement, because every worker asks four times a second. Locked rows are being claimed by another worker.
+# One statement, because every worker asks often. Its first column is how many were waiting, also where none is claimed.
+# Locked rows are being claimed by another worker.
 # A worker takes no more than its equal share of all runs, waiting and running, while others may be idle. What has
 # waited for longer it takes nevertheless: the others are full, or dead and not known to be.
 CLAIM = """
 WITH load AS (
   SELECT count(*) FILTER (WHERE state = 'waiting') + count(*) FILTER (WHERE state = 'running') AS runs,
+         count(*) FILTER (WHERE state = 'waiting') AS waiting,
          count(*) FILTER (WHERE state = 'running' AND worker = %(worker)s) AS held,
          count(*) FILTER (WHERE state = 'waiting'
            AND waiting_since < statement_timestamp() - make_interval(secs => %(overdue_seconds)s)) AS overdue,
@@ -40,16 +43,18 @@ WITH load AS (
   LIMIT (SELECT least(%(limit)s, greatest((runs + workers - 1) / workers - held, least(overdue, %(most_overdue)s)))
          FROM load)
   FOR UPDATE SKIP LOCKED
-)
+), claimed AS (
 UPDATE conversations_run AS run
 SET state = 'running', worker = %(worker)s, attempt = attempt + 1,
     started_at = statement_timestamp(), lease_until = statement_timestamp() + make_interval(secs => %(lease_seconds)s)
 FROM waiting, conversations_message AS reply, conversations_conversation AS conversation
 WHERE run.id = waiting.id AND reply.id = run.reply_id AND conversation.id = reply.conversation_id
-RETURNING run.id, reply.id, reply.position, conversation.public_id, conversation.owner_id, run.attempt,
+RETURNING run.id, reply.id AS reply_id, reply.position, conversation.public_id, conversation.owner_id, run.attempt,
   left(reply.content, run.text_before), left(reply.reasoning, run.reasoning_before),
-  CASE WHEN run.text_before > 0 THEN reply.reasoning_seconds END,
-  CASE WHEN run.text_before > 0 THEN reply.reasoning_tokens END
+  CASE WHEN run.text_before > 0 THEN reply.reasoning_seconds END AS seconds,
+  CASE WHEN run.text_before > 0 THEN reply.reasoning_tokens END AS tokens
+)
+SELECT load.waiting, claimed.* FROM load LEFT JOIN claimed ON true
 """
 
 
@@ -81,7 +86,14 @@ class ClaimedRun:
         return Reasoning(self.reasoning_text, self.reasoning_seconds or 0.0, self.reasoning_tokens)
 
 
-def claim_runs(worker: str, *, limit: int) -> list[ClaimedRun]:
+class Claimed(NamedTuple):
+    """The *runs* that a worker has claimed, and how many were *left* waiting: held by others, or above its share."""
+
+    runs: list[ClaimedRun]
+    left: int
+
+
+def claim_runs(worker: str, *, limit: int) -> Claimed:
     """Claim up to *limit* waiting runs, oldest first, and no more than the worker's share while others are alive.
 
     Several workers may ask at once; none gets another's.
@@ -90,14 +102,15 @@ def claim_runs(worker: str, *, limit: int) -> list[ClaimedRun]:
     """
     with transaction.atomic(), connection.cursor() as cursor:  # without an answer about admission nothing is claimed
         cursor.execute(CLAIM, {**CLAIM_TIMES, "worker": worker, "limit": limit})
-        claimed = sorted(ClaimedRun(*row) for row in cursor.fetchall())
+        rows = cursor.fetchall()
+        claimed = sorted(ClaimedRun(*row[1:]) for row in rows if row[1] is not None)
         shut_out = runs_of_shut_out(claimed)
     for run in claimed:
         if run.id in shut_out:
             end_reply(run.reply_id, SHUT_OUT)
         else:
             publish_frame(ReplyStarted(run.conversation, run.reply_id, run.position), run.conversation)
-    return [run for run in claimed if run.id not in shut_out]
+    return Claimed([run for run in claimed if run.id not in shut_out], left=rows[0][0] - len(claimed))
 
 
 def runs_of_shut_out(runs: Collection[ClaimedRun]) -> set[int]:

@@ -20,7 +20,7 @@ from chatsite.postgres.connection import long_work
 from conversations.core.errors import CompletionError, ConversationError
 from conversations.live.database_retries import retry_while_database_down
 from conversations.live.database_threads import in_worker_thread
-from conversations.live.fanout import RUNS, Subscriber, subscribe, unsubscribe
+from conversations.live.fanout import RUNS, ProcessListener, Subscriber, subscribe, unsubscribe
 from conversations.providers.clients.client_pool import close_clients, completion_client
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending
 from conversations.services.replies.make_reply import ReplyOutcome, make_reply
@@ -42,8 +42,10 @@ ADMISSION_SECONDS = 0.75
 RENEW_SECONDS = 2.0
 HEARTBEAT_SECONDS = 2.0
 TIDY_SECONDS = 300.0
-# Without a word from `fanout` (another process stored the run) a waiting run is found this late.
+# A waiting run of which no message tells is found this late: where Redis is away, other processes can't tell.
 POLL_SECONDS = 0.25
+# The same where each is told of, in case that a message is lost.
+RARE_POLL_SECONDS = 2.0
 DRAIN_SECONDS = 25.0
 INTERRUPT_SECONDS = 4.0  # for interrupted replies to be stored
 
@@ -83,6 +85,8 @@ class Worker:
         self._at_once = at_once or settings.REPLIES_AT_ONCE
         self._active: dict[int, ActiveRun] = {}  # by reply
         self._work = asyncio.Event()
+        self._is_any_left = False  # waiting, when runs were last claimed
+        self._elsewhere = ProcessListener(RUNS)
         self._accepting = True
         self._claiming: asyncio.Task[None] | None = None
         self._duties: list[asyncio.Task[None]] = []
@@ -91,6 +95,7 @@ class Worker:
     async def start(self) -> None:
         self._subscriber = Subscriber(self._hear)
         subscribe(RUNS, self._subscriber)
+        self._elsewhere.start()
         self._claiming = asyncio.create_task(self._claim_for_ever(), name="claim")
         self._duties = [
             asyncio.create_task(_every(HEARTBEAT_SECONDS, self._beat), name="heartbeat"),
@@ -113,6 +118,7 @@ class Worker:
         await _survive(self._beat)
         if self._subscriber:
             unsubscribe(RUNS, self._subscriber)
+        self._elsewhere.stop()
         if self._claiming:  # not cancelled: what it is about to claim would have no worker
             await asyncio.wait([self._claiming], timeout=INTERRUPT_SECONDS)
         await self._wait_for_replies(timeout_seconds)
@@ -141,13 +147,21 @@ class Worker:
         while self._accepting:
             await _survive(self._claim)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._work.wait(), POLL_SECONDS)
+                await asyncio.wait_for(self._work.wait(), self._poll_seconds)
             self._work.clear()
+
+    @property
+    def _poll_seconds(self) -> float:
+        hears_of_all = self._elsewhere.hears if self._elsewhere.is_needed else settings.RUN_WORKER
+        return RARE_POLL_SECONDS if hears_of_all and not self._is_any_left else POLL_SECONDS
 
     async def _claim(self) -> None:
         if (free := self._at_once - len(self._active)) <= 0:
+            self._is_any_left = True  # for all that is known
             return
-        for run in await in_worker_thread(claim_runs)(self.name, limit=free):
+        runs, left = await in_worker_thread(claim_runs)(self.name, limit=free)
+        self._is_any_left = left > 0
+        for run in runs:
             active = self._active[run.reply_id] = ActiveRun(run)
             active.work = asyncio.create_task(self._make(active), name=f"reply {run.reply_id}")
             active.end = asyncio.create_task(self._finish(active), name=f"end of reply {run.reply_id}")
@@ -173,7 +187,8 @@ class Worker:
         finally:
             if self._active.get(active.run.reply_id) is active:  # it may have awaited approval and be claimed again
                 del self._active[active.run.reply_id]
-            self._work.set()
+            if self._is_any_left:
+                self._work.set()
 
     async def _ending_of(self, active: ActiveRun) -> Ending | None:
         """Return how the reply ends; None where a tool call awaits approval."""

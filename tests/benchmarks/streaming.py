@@ -203,12 +203,12 @@ def report(result: Figures) -> None:
 
 
 def main() -> None:
-    arguments = arguments_for(__doc__.splitlines()[0])
-    arguments.add_argument("--replies", type=int, default=Load.replies)
-    arguments.add_argument("--tokens", type=int, default=Load.tokens)
-    arguments.add_argument("--pace", type=int, default=Load.pace_milliseconds, help="milliseconds before each token")
-    arguments.add_argument("--within", type=float, default=Load.within_seconds, help="seconds in which all are begun")
-    arguments.add_argument("--pairs", type=int, default=Load.pairs)
+    usual, arguments = Load(), arguments_for(__doc__.splitlines()[0])
+    arguments.add_argument("--replies", type=int, default=usual.replies)
+    arguments.add_argument("--tokens", type=int, default=usual.tokens)
+    arguments.add_argument("--pace", type=int, default=usual.pace_milliseconds, help="milliseconds before each token")
+    arguments.add_argument("--within", type=float, default=usual.within_seconds, help="seconds in which all are begun")
+    arguments.add_argument("--pairs", type=int, default=usual.pairs)
     chosen = arguments.parse_args()
     result = measure(Load(chosen.replies, chosen.tokens, chosen.pace, chosen.within, chosen.pairs))
     report(result)

@@ -74,7 +74,7 @@ def test_a_reply_that_awaits_approval_has_no_worker_and_an_hour(call):
     run = Run.objects.get(reply_id=call.reply_id)
     assert (run.state, run.worker) == ("awaiting_approval", "")
     assert dt.timedelta(minutes=59) < run.lease_until - timezone.now() < dt.timedelta(minutes=61)
-    assert claim_runs("another worker", limit=10) == []
+    assert claim_runs("another worker", limit=10).runs == []
     assert reap_once() == 0
 
 
@@ -143,7 +143,7 @@ def test_awaiting_approval_again_takes_nothing_from_the_next_worker(held):
     call, run = held
     await_approval(run, content="")
     decide_call(**decision(call))
-    [again] = claim_runs("the next worker", limit=1)
+    [again] = claim_runs("the next worker", limit=1).runs
     await_approval(run, content="old")
     stored = Run.objects.get(pk=again.id)
     assert (stored.state, stored.worker) == ("running", "the next worker")

@@ -261,7 +261,7 @@ def test_a_stop_before_a_worker_takes_it_leaves_its_text(cut):
 
 def test_the_worker_that_takes_it_knows_what_there_was(cut):
     go_on(cut)
-    [run] = claim_runs("alive", limit=1)
+    [run] = claim_runs("alive", limit=1).runs
     assert (run.text, run.reasoning.text) == ("As I was say", "Hm.")
 
 

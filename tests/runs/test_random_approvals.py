@@ -64,7 +64,7 @@ class Story:
 
     def work(self) -> None:
         """Be the worker: ask for something new, run what may be run, and wait again or end the reply."""
-        for run in claim_runs("a worker", limit=1):
+        for run in claim_runs("a worker", limit=1).runs:
             step = (
                 1 + ToolCall.objects.filter(reply=run.reply_id, message__isnull=False).values("step").distinct().count()
             )
@@ -93,7 +93,7 @@ class Story:
 
     def die(self) -> None:
         """Be a worker that is killed when it has just begun a call."""
-        for run in claim_runs("a worker", limit=1):
+        for run in claim_runs("a worker", limit=1).runs:
             ready = ToolCall.objects.filter(reply=run.reply_id, state="ready").first()
             if ready and begin_call(ready):
                 self.died.add(ready.pk)

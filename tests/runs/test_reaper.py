@@ -124,7 +124,7 @@ def test_a_reply_of_which_nothing_has_come_is_made_again_by_another_worker(silen
     completion = Completion.objects.get()
     assert (completion.error_code, completion.output_tokens) == ("reply_interrupted", 0)
     assert completion.ended_at
-    [claimed] = claim_runs("other", limit=1)
+    [claimed] = claim_runs("other", limit=1).runs
     assert (claimed.reply_id, claimed.attempt) == (silent.pk, 2)
 
 
@@ -171,7 +171,7 @@ def test_a_late_worker_cannot_change_a_reply_that_another_one_makes(silent):
     assert not end_held_reply(late, COMPLETE, content="Too late", reasoning=NO_REASONING)
     with pytest.raises(ReplyInterrupted):
         lock_streaming(silent.pk, holder=RunHolder("dead", 1))
-    [now] = claim_runs("other", limit=1)
+    [now] = claim_runs("other", limit=1).runs
     assert not end_held_reply(late, COMPLETE, content="Too late", reasoning=NO_REASONING)
     silent.refresh_from_db()
     assert (silent.state, silent.content) == ("streaming", "")
@@ -188,17 +188,17 @@ def claimed_by(reply, worker):
 
 def test_a_run_is_claimed_by_one_worker_only():
     post(begin(make_user("alice")), "Hello")
-    assert len(claim_runs("one", limit=5)) == 1
-    assert claim_runs("two", limit=5) == []
+    assert len(claim_runs("one", limit=5).runs) == 1
+    assert claim_runs("two", limit=5).runs == []
 
 
 def test_a_worker_claims_no_more_than_its_share_while_others_are_alive():
     for number in range(12):
         post(begin(make_user(f"user{number}")), "Hello")
     beat("one"), beat("two")
-    assert len(claim_runs("one", limit=100)) == 6
-    assert claim_runs("one", limit=100) == []
-    assert len(claim_runs("two", limit=100)) == 6
+    assert len(claim_runs("one", limit=100).runs) == 6
+    assert claim_runs("one", limit=100).runs == []
+    assert len(claim_runs("two", limit=100).runs) == 6
 
 
 def test_a_worker_claims_what_has_waited_too_long_for_others():
@@ -207,8 +207,8 @@ def test_a_worker_claims_what_has_waited_too_long_for_others():
     beat("one"), beat("full")
     claim_runs("one", limit=100)
     Run.objects.filter(state="waiting").update(waiting_since=timezone.now() - dt.timedelta(seconds=2))
-    assert len(claim_runs("one", limit=100)) == MOST_OVERDUE
-    assert len(claim_runs("one", limit=100)) == 1
+    assert len(claim_runs("one", limit=100).runs) == MOST_OVERDUE
+    assert len(claim_runs("one", limit=100).runs) == 1
 
 
 def test_a_worker_that_is_alone_claims_all_that_it_can_make():
@@ -216,5 +216,5 @@ def test_a_worker_that_is_alone_claims_all_that_it_can_make():
         post(begin(make_user(f"user{number}")), "Hello")
     beat("one"), beat("dead")
     WorkerHeartbeat.objects.filter(pk="dead").update(seen_at=timezone.now() - dt.timedelta(minutes=1))
-    assert len(claim_runs("one", limit=4)) == 4
-    assert len(claim_runs("one", limit=4)) == 1
+    assert len(claim_runs("one", limit=4).runs) == 4
+    assert len(claim_runs("one", limit=4).runs) == 1

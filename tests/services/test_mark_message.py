@@ -60,7 +60,8 @@ def test_a_conversation_knows_whether_it_has_pins(conversation):
 def test_whether_there_are_pins_is_not_asked_of_every_message(conversation):
     one = talk(conversation, "one").message
     following = range(2, 3_000)
-    Message.objects.bulk_create(Message(conversation=conversation, parent=one, position=each) for each in following)
+    rows = (Message(conversation=conversation, parent=one, position=each) for each in following)
+    Message.objects.bulk_create(rows, batch_size=1_000)
     with CaptureQueriesContext(connection) as queries:
         exclude_message(conversation=conversation, message_id=one.pk, excluded=True)
     [asked] = [query["sql"] for query in queries if query["sql"].startswith("SELECT 1") and '"pinned"' in query["sql"]]

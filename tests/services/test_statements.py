@@ -68,7 +68,7 @@ def talk(conversation) -> Callable[[], Taken]:
         with step(taken, "post"):
             posted = post_message(user=found.owner, conversation=found, content="Good morning?", client_id=uuid.uuid4())
         with step(taken, "claim"):
-            assert claim_runs("worker", limit=1)
+            assert claim_runs("worker", limit=1).runs
         with step(taken, "begin"):  # with the window: without documents there is nothing to look up
             loop = _load_loop(posted.reply.pk, lambda reply: scenario_toolbox(reply.conversation.scenario))
             assert loop.first

@@ -51,7 +51,7 @@ def store_tool_calls(reply: Message, *arguments: Mapping[str, Any], step: int = 
 
 
 def claim(reply: Message) -> ClaimedRun:
-    return next(run for run in claim_runs("a worker", limit=1000) if run.reply_id == reply.pk)
+    return next(run for run in claim_runs("a worker", limit=1000).runs if run.reply_id == reply.pk)
 
 
 def decision(call: ToolCall, *, allowed: bool = True, conversation: Conversation | None = None) -> dict[str, Any]:
