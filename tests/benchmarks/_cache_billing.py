@@ -18,8 +18,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Literal
 
+from conversations.core.prompt.cache_breakpoints import MARKS
 from conversations.core.prompt.messages import PromptMessage
-from conversations.core.prompt.wires import MARKS, Breakpoints, PromptForm, write_prompt
+from conversations.core.prompt.prompt_format import Breakpoints, PromptFormat
+from conversations.core.prompt.written_prompt import write_prompt
 from conversations.core.window.compute_window import Window
 from conversations.core.window.policies import WindowPolicy
 from conversations.core.window.window_record import WindowEntry
@@ -149,7 +151,7 @@ class CacheBill:
 
     def _breakpoints(self, window: Window) -> Iterator[int]:
         """Yield the places of the messages after which there is a breakpoint."""
-        written = write_prompt(window.prompt, PromptForm("chat", self.rule.breakpoints if self.marks else ""))
+        written = write_prompt(window.prompt, PromptFormat("chat", self.rule.breakpoints if self.marks else ""))
         marked = [place for place, message in enumerate(written) if self._is_marked(message)]
         yield from marked
         if not marked and self.rule.has_implicit_breakpoint:

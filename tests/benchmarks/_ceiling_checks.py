@@ -125,9 +125,9 @@ class Sent:
                 yield message["content"] == self._recall.rebuilt
                 yield message.get("pictures", []) == self._pictures_of_newest(entry.pictures)
             elif entry.kind == "summary":
-                yield self.turn.summary is not None and message == self.turn.summary.message.to_wire()
+                yield self.turn.summary is not None and message == self.turn.summary.message.to_json()
             else:
-                expected = plain_message(stored[place].message.to_wire())
+                expected = plain_message(stored[place].message.to_json())
                 if (kept := stored[place].message.kept) and kept.items:
                     expected["items"] = kept.items
                 if entry.truncated_to is not None:
@@ -199,7 +199,7 @@ def _the_least_fits(turn: Turn, conversation: RandomConversation) -> bool:
         return False
     system = [{"role": "system", "content": turn.system_prompt}] if turn.system_prompt else []
     newest = turn.with_smaller_pictures(0) if turn.with_smaller_pictures else turn.newest
-    messages = [*system, plain_message(newest.message.to_wire())]
+    messages = [*system, plain_message(newest.message.to_json())]
     least = count_body({"model": conversation.language_model.name, "messages": messages, "tools": conversation.tools})
     cap_tokens = conversation.policy.message_cap_tokens
     return least.total <= limit_of(conversation) and (not cap_tokens or turn.newest.content_tokens <= cap_tokens)

@@ -15,9 +15,9 @@ from decimal import Decimal
 from typing import Any
 
 from conversations.core.prompt.grounding_text import PromptPassage
-from conversations.core.prompt.kept_reasoning import kept_reasoning
+from conversations.core.prompt.kept_reasoning import KeptReasoning
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
-from conversations.core.prompt.wires import PromptForm
+from conversations.core.prompt.prompt_format import PromptFormat
 from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
 from conversations.core.window.history import HistoryMessage
@@ -121,7 +121,7 @@ class RandomConversation:
         calls = called.message.tool_calls
         thought = self._text(self.budget_tokens * self.randomly.choice((0.02, 0.1, 0.6)))
         content: dict[str, Any] = {}
-        if self.language_model.form.wire == "responses":
+        if self.language_model.prompt_format.wire == "responses":
             items: list[dict[str, Any]] = [{"call": place} for place in range(len(calls))]
             place = self.randomly.randint(0, len(items) - 1)
             items.insert(place, {"type": "reasoning", "id": "rs_1", "encrypted_content": thought})
@@ -131,7 +131,9 @@ class RandomConversation:
             if self.randomly.random() < 0.5:
                 content["calls"] = [{"extra_content": {"google": self._text(20)}} for _ in calls]
         tokens = self.count_text(json.dumps(content, ensure_ascii=False))
-        kept = kept_reasoning(content, language_model="m", wire=self.language_model.form.wire, tokens=tokens)
+        kept = KeptReasoning.from_content(
+            content, language_model="m", wire=self.language_model.prompt_format.wire, tokens=tokens
+        )
         message = called.message._replace(kept=kept)
         return [called._replace(message=message, content_tokens=called.content_tokens + tokens), *results]
 
@@ -149,7 +151,7 @@ class RandomConversation:
                 return [self._message(0, PromptMessage("assistant", ""))]
             case "picture" if self.pictures_share:
                 return [with_random_pictures(self.randomly, self._message(0, PromptMessage("user", "")))]
-            case "named" if self.language_model.form.wire == "chat":
+            case "named" if self.language_model.prompt_format.wire == "chat":
                 return [self._message(0, PromptMessage("user", self._text(50), name=self._text(5)))]
             case "imitation":
                 role = self.randomly.choice(("user", "assistant"))
@@ -179,13 +181,18 @@ def random_conversation(randomly: random.Random, name: str, texts: Texts, count_
     """Return a conversation for the language model *name*, with nothing said yet."""
     budget_tokens = int(math.exp(randomly.uniform(math.log(SMALLEST_BUDGET), math.log(LARGEST_BUDGET))))
     reserve_tokens = randomly.randint(1, budget_tokens)
-    form = PromptForm(randomly.choice(("chat", "responses")), randomly.choice(("", "openai", "anthropic")))
+    prompt_format = PromptFormat(randomly.choice(("chat", "responses")), randomly.choice(("", "openai", "anthropic")))
     return RandomConversation(
         randomly,
         texts,
         count_text,
         LanguageModel(
-            name, budget_tokens + reserve_tokens, reserve_tokens, encoding_for(name), chat_format(name), form=form
+            name,
+            budget_tokens + reserve_tokens,
+            reserve_tokens,
+            encoding_for(name),
+            chat_format(name),
+            prompt_format=prompt_format,
         ),
         random_policy(randomly, budget_tokens=budget_tokens),
         Decimal(randomly.choice((100, 100, 101, randomly.randint(100, 300)))) / 100,

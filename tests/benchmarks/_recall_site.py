@@ -134,8 +134,8 @@ class StoredConversation:
 
     def _store(self, fresh: Sequence[DatedMessage]) -> list[int]:
         if self._history is None:
-            wire = [{"role": each.role, "content": each.content, "name": each.name} for each in fresh]
-            self._history = ChatHistory.from_openai(user=self._user, messages=wire)
+            messages = [{"role": each.role, "content": each.content, "name": each.name} for each in fresh]
+            self._history = ChatHistory.from_openai(user=self._user, messages=messages)
             stored = Message.objects.filter(conversation=self._history.conversation).order_by("position")
             return list(stored.values_list("pk", flat=True))
         return [self._history.add(each.role, each.content, name=each.name or None).pk for each in fresh]

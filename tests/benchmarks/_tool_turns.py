@@ -37,6 +37,6 @@ def _columns(conversation: LongConversation, message: PromptMessage) -> dict[str
         "role": message.role,
         "content": message.content,
         "tokens": conversation.context.content_tokens(message),
-        "calls": json.dumps([call.to_wire() for call in message.tool_calls]),
+        "calls": json.dumps([call.to_json() for call in message.tool_calls]),
         "call_id": message.tool_call_id or "",
     }

@@ -171,10 +171,10 @@ def render(window: Window, conversation: RandomConversation) -> Figures:
         cache_key="a conversation",
         dialect=dataclasses.replace(
             known_dialect("gpt-4o", base_url=conversation.randomly.choice(BASE_URLS)),
-            form=conversation.language_model.form,
+            prompt_format=conversation.language_model.prompt_format,
         ),
     )
-    body = json.loads(json.dumps(request.to_wire()))
+    body = json.loads(json.dumps(request.to_json()))
     read = read_body(body, [len(message.tool_calls) for message in window.prompt])
     return {
         **read,

@@ -29,10 +29,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from conversations.core.errors import CompletionError
-from conversations.core.prompt.kept_reasoning import kept_reasoning
+from conversations.core.prompt.kept_reasoning import KeptReasoning
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.prompt.pictures import PromptPicture
-from conversations.core.prompt.wires import PromptForm
+from conversations.core.prompt.prompt_format import PromptFormat
 from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.wire.completion_request import CompletionRequest
 from conversations.providers.wire.completion_stream import (
@@ -74,9 +74,9 @@ def sending_back(*fields: str) -> Dialect:
 
 
 RESPONSES: Final = dataclasses.replace(
-    PLAIN_DIALECT, form=PromptForm("responses"), output_limit_field="max_output_tokens"
+    PLAIN_DIALECT, prompt_format=PromptFormat("responses"), output_limit_field="max_output_tokens"
 )
-CACHED: Final = dataclasses.replace(PLAIN_DIALECT, form=PromptForm("chat", "anthropic"))
+CACHED: Final = dataclasses.replace(PLAIN_DIALECT, prompt_format=PromptFormat("chat", "anthropic"))
 CASES: Final = (
     Case("chat", "ok"),
     Case("chat, Unicode in pieces", "utf8-split"),
@@ -184,7 +184,9 @@ def called(arrived: Figures, case: Case) -> PromptMessage:
     content["calls"] = [
         {name: call[name] for name in call if name in sent_back} for call in map(dict, filter(None, told["calls"]))
     ]
-    kept = kept_reasoning(content, language_model=case.model, wire=case.dialect.form.wire, tokens=0)
+    kept = KeptReasoning.from_content(
+        content, language_model=case.model, wire=case.dialect.prompt_format.wire, tokens=0
+    )
     return PromptMessage("assistant", arrived["text"], tool_calls=arrived["calls"], kept=kept)
 
 

@@ -74,12 +74,12 @@ def import_conversation(email: str, name: str, *, seed: int) -> Any:
         scenario.recall_share = Decimal(0)
         scenario.save(update_fields=["recall_share"])
     user = User.objects.get(email=email)
-    history = ChatHistory.from_openai(user=user, messages=list(wire_messages(seed)), scenario_id=scenario.pk)
+    history = ChatHistory.from_openai(user=user, messages=list(openai_messages(seed)), scenario_id=scenario.pk)
     index_conversation(history.conversation.pk)
     return history.conversation.public_id
 
 
-def wire_messages(seed: int) -> Iterator[dict[str, str]]:
+def openai_messages(seed: int) -> Iterator[dict[str, str]]:
     chosen = random.Random(seed)
     yield {"role": "user", "content": "The regatta in Lübeck is on 14 March, at nine in the morning."}
     yield {"role": "assistant", "content": "I keep that in mind."}

@@ -59,9 +59,9 @@ def import_and_index(size: int) -> tuple[Figures, str, str]:
     from tests.support.sockets import sign_in
 
     user = User.objects.create_user("story@example.org")
-    wire = list(wire_messages(size))
+    messages = list(openai_messages(size))
     began = time.perf_counter()
-    conversation = ChatHistory.from_openai(user=user, messages=wire).conversation
+    conversation = ChatHistory.from_openai(user=user, messages=messages).conversation
     stored = time.perf_counter()
     index_conversation(conversation.pk)
     indexing_seconds = time.perf_counter() - stored
@@ -73,7 +73,7 @@ def import_and_index(size: int) -> tuple[Figures, str, str]:
     return took, f"/c/{conversation.public_id}/", sign_in(user)
 
 
-def wire_messages(size: int) -> Iterator[dict[str, str]]:
+def openai_messages(size: int) -> Iterator[dict[str, str]]:
     chosen = random.Random(7)
     for turn in range(size // 2):
         one, two = chosen.sample(TOPICS, 2)

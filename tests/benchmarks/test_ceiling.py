@@ -191,13 +191,13 @@ def test_a_summary_behind_an_older_message_is_seen(monkeypatch):
 
 @pytest.mark.parametrize(("model", "tokens"), list(zip(MODELS, (127, 129, 129, 124), strict=True)))
 def test_the_independent_count_is_the_published_one(model, tokens):
-    body = {"model": model, "messages": [message.to_wire() for message in JARGON_EXAMPLE]}
+    body = {"model": model, "messages": [message.to_json() for message in JARGON_EXAMPLE]}
     assert count_body(body).total == tokens
 
 
 @pytest.mark.parametrize(("model", "tokens"), [("gpt-3.5-turbo", 105), ("gpt-4", 105), ("gpt-4o", 101)])
 def test_the_independent_count_with_a_function_is_the_published_one(model, tokens):
-    messages = [message.to_wire() for message in WEATHER_EXAMPLE]
+    messages = [message.to_json() for message in WEATHER_EXAMPLE]
     assert count_body({"model": model, "messages": messages, "tools": [WEATHER_TOOL]}).total == tokens
 
 

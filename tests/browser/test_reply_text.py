@@ -99,8 +99,8 @@ def test_a_gap_is_told_exactly_when_something_lies_beyond_it(apply):
 
 def test_a_snapshot_of_the_whole_text_heals_every_gap(apply):
     cases = make_cases(with_losses, seed=4)
-    wire = [{"pieces": pieces, "snapshot": whole_snapshot(text)} for text, pieces in cases]
-    for (text, _), result in zip(cases, apply(wire), strict=True):
+    sent = [{"pieces": pieces, "snapshot": whole_snapshot(text)} for text, pieces in cases]
+    for (text, _), result in zip(cases, apply(sent), strict=True):
         shown = result.get("after", result["before"])
         assert shown["blocks"] + shown["tail"] == text
 

@@ -52,18 +52,18 @@ def frames_of(frame_class):
     return st.builds(frame_class, **{field.name: VALUES[hints[field.name]] for field in fields(frame_class)})
 
 
-def by_wire(frame):
-    return json.loads(json.dumps(frame.to_wire()))
+def by_json(frame):
+    return json.loads(json.dumps(frame.to_dict()))
 
 
-def is_refused(wire, known=FROM_PAGE):
-    """Return whether *wire* is refused, as it must be unless it is a frame of *known*."""
+def is_refused(decoded, known=FROM_PAGE):
+    """Return whether *decoded* is refused, as it must be unless it is a frame of *known*."""
     try:
-        frame = parse_frame(wire, known)
+        frame = parse_frame(decoded, known)
     except FrameError:
         return True
-    assert type(frame) is known[wire["type"]]
-    assert by_wire(frame).keys() >= wire.keys()
+    assert type(frame) is known[decoded["type"]]
+    assert by_json(frame).keys() >= decoded.keys()
     return False
 
 
@@ -74,7 +74,7 @@ def test_every_frame_arrives_as_it_was_sent(frame_class):
     @settings(max_examples=count_cases(40))
     @given(frames_of(frame_class))
     def arrives(frame):
-        assert parse_frame(by_wire(frame), known) == frame
+        assert parse_frame(by_json(frame), known) == frame
 
     arrives()
 
@@ -90,73 +90,73 @@ def test_every_frame_is_known_to_exactly_one_side_and_named_noun_verb():
 
 def test_a_page_may_not_send_what_only_the_server_says():
     with pytest.raises(FrameError):
-        parse_frame(ErrorFrame("code", "message").to_wire(), FROM_PAGE)
+        parse_frame(ErrorFrame("code", "message").to_dict(), FROM_PAGE)
 
 
 @settings(max_examples=count_cases(500))
 @given(JSON)
-def test_random_json_is_refused_and_nothing_worse(wire):
-    assert is_refused(wire)
+def test_random_json_is_refused_and_nothing_worse(decoded):
+    assert is_refused(decoded)
 
 
 @settings(max_examples=count_cases(500))
 @given(st.sampled_from(list(KNOWN)), st.data())
 def test_random_fields_are_refused_and_nothing_worse(frame_type, data):
     names = [field.name for field in fields(KNOWN[frame_type])]
-    wire = data.draw(st.dictionaries(st.sampled_from(names) | ANY_TEXT, JSON, max_size=6))
-    is_refused(wire | {"type": frame_type}, FROM_PAGE)
-    is_refused(wire | {"type": frame_type}, FROM_SERVER)
+    decoded = data.draw(st.dictionaries(st.sampled_from(names) | ANY_TEXT, JSON, max_size=6))
+    is_refused(decoded | {"type": frame_type}, FROM_PAGE)
+    is_refused(decoded | {"type": frame_type}, FROM_SERVER)
 
 
 @settings(max_examples=count_cases(500))
 @given(st.sampled_from(list(FROM_PAGE)).flatmap(lambda name: frames_of(FROM_PAGE[name])), st.data())
 def test_one_wrong_field_is_refused_or_makes_a_valid_frame(frame, data):
-    wire = by_wire(frame)
-    wire[data.draw(st.sampled_from(sorted(wire)))] = data.draw(JSON)
-    is_refused(wire)
+    decoded = by_json(frame)
+    decoded[data.draw(st.sampled_from(sorted(decoded)))] = data.draw(JSON)
+    is_refused(decoded)
 
 
 @pytest.mark.parametrize(
     "wrong", [True, False, -1, LARGEST_INTEGER + 1, 10**400, 1.0, float("nan"), "1", None, [], [1], {}]
 )
 def test_a_position_is_a_whole_number_that_a_page_can_hold(wrong):
-    wire = by_wire(ConversationSync(uuid.UUID(int=1), 0)) | {"from_position": wrong}
+    decoded = by_json(ConversationSync(uuid.UUID(int=1), 0)) | {"from_position": wrong}
     with pytest.raises(FrameError) as refused:
-        parse_frame(wire, FROM_PAGE)
+        parse_frame(decoded, FROM_PAGE)
     assert refused.value.detail == "from_position"
 
 
 @pytest.mark.parametrize("wrong", [None, "", "x", 1, 1.5, True, [], {}, "1" * 1_000_000, "\ud800" * 32, "é" * 32])
 def test_an_id_is_the_text_of_a_uuid(wrong):
     with pytest.raises(FrameError) as refused:
-        parse_frame(by_wire(POST) | {"client_id": wrong}, FROM_PAGE)
+        parse_frame(by_json(POST) | {"client_id": wrong}, FROM_PAGE)
     assert refused.value.detail == "client_id"
 
 
 @pytest.mark.parametrize("wrong", [None, 1, True, ["hello"], {"text": "hello"}])
 def test_content_is_text(wrong):
     with pytest.raises(FrameError):
-        parse_frame(by_wire(POST) | {"content": wrong}, FROM_PAGE)
+        parse_frame(by_json(POST) | {"content": wrong}, FROM_PAGE)
 
 
 @pytest.mark.parametrize("content", ["", "x" * 1_000_000, "\x00", "\ud800", "<|endoftext|>"])
 def test_any_text_is_content_to_a_frame(content):
     """Whether it can be sent is decided where it is cleaned and counted."""
-    assert parse_frame(by_wire(POST) | {"content": content}, FROM_PAGE).content == content
+    assert parse_frame(by_json(POST) | {"content": content}, FROM_PAGE).content == content
 
 
 @pytest.mark.parametrize("missing", ["type", "conversation", "client_id", "content"])
 def test_a_missing_field_is_named(missing):
-    wire = by_wire(POST)
-    del wire[missing]
+    decoded = by_json(POST)
+    del decoded[missing]
     with pytest.raises(FrameError) as refused:
-        parse_frame(wire, FROM_PAGE)
+        parse_frame(decoded, FROM_PAGE)
     assert refused.value.detail == missing
 
 
 def test_a_field_too_many_is_named_in_few_words():
     with pytest.raises(FrameError) as refused:
-        parse_frame(by_wire(POST) | {"x" * 1_000_000: 1, "y": 2}, FROM_PAGE)
+        parse_frame(by_json(POST) | {"x" * 1_000_000: 1, "y": 2}, FROM_PAGE)
     assert refused.value.detail.startswith("unexpected: xxx")
     assert len(refused.value.detail) < 150
 
@@ -187,4 +187,4 @@ def test_a_snapshot_says_by_their_ids_which_conversations_await_approval(wrong):
 def test_a_deeply_nested_frame_is_refused():
     nested = json.loads("[" * 900 + "]" * 900)
     assert is_refused(nested)
-    assert is_refused(by_wire(POST) | {"content": nested})
+    assert is_refused(by_json(POST) | {"content": nested})

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from conversations.core.errors import PromptError, TextSoFarTooLong
 from conversations.core.prompt.continuation import CONTINUE_REQUEST, may_be_continued
 from conversations.core.prompt.messages import PromptMessage
-from conversations.core.prompt.wires import PromptForm, write_prompt
+from conversations.core.prompt.prompt_format import PromptFormat
+from conversations.core.prompt.written_prompt import write_prompt
 from conversations.core.window.compute_window import compute_window
 from conversations.core.window.policies import WholeConversation
 from conversations.core.window.text_so_far import LEAST_CHARACTERS
@@ -153,7 +154,7 @@ def test_the_cache_is_told_of_the_question_and_not_of_the_request_to_go_on():
         PromptMessage("assistant", "fou"),
         PromptMessage("user", CONTINUE_REQUEST),
     )
-    written = write_prompt(prompt, PromptForm(breakpoints="anthropic"))
+    written = write_prompt(prompt, PromptFormat(breakpoints="anthropic"))
     assert [place for place, each in enumerate(written) if isinstance(each["content"], list)] == [1]
 
 

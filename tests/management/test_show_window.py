@@ -82,7 +82,7 @@ def test_its_number_is_enough(show, conversation):
 def test_as_json_it_is_the_record_and_the_very_messages_that_are_sent_then(show, conversation):
     shown = json.loads(show("And now?", "--json"))
     window = prepare_reply(post(conversation, "And now?").reply.pk).window
-    assert shown["messages"] == [message.to_wire() for message in window.prompt]
+    assert shown["messages"] == [message.to_json() for message in window.prompt]
     assert shown["record"]["prompt_tokens"] == window.record.prompt_tokens
     assert [entry["tokens"] for entry in shown["record"]["entries"]] == [e.tokens for e in window.record.entries]
 

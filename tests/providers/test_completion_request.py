@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
-from conversations.core.prompt.wires import PromptForm
+from conversations.core.prompt.prompt_format import PromptFormat
 from conversations.providers.catalog.known_dialects import known_dialect
 from conversations.providers.wire.completion_request import CompletionRequest
 from conversations.providers.wire.dialect import Dialect
@@ -17,12 +17,12 @@ USAGE = {"include_usage": True}
 
 OPENAI = known_dialect("gpt-4o", base_url="https://api.openai.com/v1")
 MISTRAL = known_dialect("mistral-small", base_url="https://api.mistral.ai/v1")
-RESPONSES = Dialect(form=PromptForm("responses"), output_limit_field="max_output_tokens", takes_cache_key=True)
+RESPONSES = Dialect(PromptFormat("responses"), output_limit_field="max_output_tokens", takes_cache_key=True)
 TOOL = {"type": "function", "function": {"name": "f", "description": "F.", "parameters": {"type": "object"}}}
 
 
 def test_openai_is_asked_in_its_newer_words():
-    assert replace(REQUEST, dialect=OPENAI).to_wire() == {
+    assert replace(REQUEST, dialect=OPENAI).to_json() == {
         "model": "m",
         "messages": MESSAGES,
         "stream": True,
@@ -34,7 +34,7 @@ def test_openai_is_asked_in_its_newer_words():
 
 
 def test_an_unknown_server_is_asked_in_words_that_all_know():
-    body = REQUEST.to_wire()
+    body = REQUEST.to_json()
 
     assert body == {
         "model": "m", "messages": MESSAGES, "stream": True, "stream_options": USAGE, "max_tokens": 7, "temperature": 0.5
@@ -42,23 +42,23 @@ def test_an_unknown_server_is_asked_in_words_that_all_know():
 
 
 def test_mistral_is_not_asked_for_usage():
-    assert "stream_options" not in replace(REQUEST, dialect=MISTRAL).to_wire()
+    assert "stream_options" not in replace(REQUEST, dialect=MISTRAL).to_json()
 
 
 def test_sampling_can_replace_nothing_that_matters():
     sampling = {"model": "dearer", "stream": False, "messages": [], "max_tokens": 10**9, "temperature": 1}
     request = CompletionRequest("m", REQUEST.prompt, max_output_tokens=7, sampling=sampling)
-    body = request.to_wire()
+    body = request.to_json()
 
     assert (body["model"], body["stream"], body["messages"], body["max_tokens"]) == ("m", True, MESSAGES, 7)
     assert body["temperature"] == 1
 
 
 def test_tools_are_sent_only_when_there_are_some():
-    body = CompletionRequest("m", REQUEST.prompt, tools=(TOOL,)).to_wire()
+    body = CompletionRequest("m", REQUEST.prompt, tools=(TOOL,)).to_json()
 
     assert body["tools"] == [TOOL]
-    assert "tools" not in REQUEST.to_wire()
+    assert "tools" not in REQUEST.to_json()
 
 
 def test_the_responses_api_is_asked_to_keep_nothing():
@@ -66,7 +66,7 @@ def test_the_responses_api_is_asked_to_keep_nothing():
     request = replace(request, sampling={"temperature": 0.5, "reasoning_effort": "low", "stop": ["x"], "seed": 1})
 
     assert request.path == "/responses"
-    assert request.to_wire() == {
+    assert request.to_json() == {
         "model": "m",
         "stream": True,
         "store": False,
@@ -86,7 +86,7 @@ def test_the_responses_api_is_asked_to_keep_nothing():
 @pytest.mark.parametrize("nonsense", ["high", ["x"], 5, None])
 def test_sampling_that_is_no_object_where_one_belongs_is_left_out_on_the_responses_api(nonsense):
     sampling = {"reasoning": nonsense, "text": nonsense, "verbosity": "low"}
-    body = replace(REQUEST, dialect=RESPONSES, sampling=sampling).to_wire()
+    body = replace(REQUEST, dialect=RESPONSES, sampling=sampling).to_json()
 
     assert (body["reasoning"], body["text"]) == ({"summary": "auto"}, {"verbosity": "low"})
 
@@ -100,7 +100,7 @@ def test_calls_and_results_are_items_of_their_own_on_the_responses_api():
         PromptMessage("tool", "4", tool_call_id="call_1"),
         PromptMessage("assistant", "It is 4."),
     )
-    body = replace(REQUEST, prompt=prompt, dialect=RESPONSES).to_wire()
+    body = replace(REQUEST, prompt=prompt, dialect=RESPONSES).to_json()
 
     assert body["input"] == [
         {"type": "message", "role": "system", "content": [{"type": "input_text", "text": "Be kind."}]},
@@ -112,27 +112,27 @@ def test_calls_and_results_are_items_of_their_own_on_the_responses_api():
 
 
 def test_explicit_breakpoints_are_asked_for_in_the_body_too():
-    dialect = replace(RESPONSES, form=PromptForm("responses", "openai"))
-    assert replace(REQUEST, dialect=dialect).to_wire()["prompt_cache_options"] == {"mode": "explicit"}
-    assert "prompt_cache_options" not in replace(REQUEST, dialect=RESPONSES).to_wire()
+    dialect = replace(RESPONSES, prompt_format=PromptFormat("responses", "openai"))
+    assert replace(REQUEST, dialect=dialect).to_json()["prompt_cache_options"] == {"mode": "explicit"}
+    assert "prompt_cache_options" not in replace(REQUEST, dialect=RESPONSES).to_json()
 
 
 def test_an_effort_stands_in_the_words_of_its_server_in_place_of_the_samplings():
     asked = replace(REQUEST, effort="high", sampling={"reasoning_effort": "low", "reasoning": {"max_tokens": 9}})
     openrouter = known_dialect("anthropic/claude-sonnet-4.5", base_url="https://openrouter.ai/api/v1")
 
-    assert replace(asked, dialect=OPENAI).to_wire()["reasoning_effort"] == "high"
-    body = replace(asked, dialect=openrouter).to_wire()
+    assert replace(asked, dialect=OPENAI).to_json()["reasoning_effort"] == "high"
+    body = replace(asked, dialect=openrouter).to_json()
     assert body["reasoning"] == {"effort": "high"}
     assert "reasoning_effort" not in body
-    assert replace(asked, dialect=RESPONSES).to_wire()["reasoning"] == {"summary": "auto", "effort": "high"}
-    without = replace(asked, dialect=Dialect(effort="")).to_wire()
+    assert replace(asked, dialect=RESPONSES).to_json()["reasoning"] == {"summary": "auto", "effort": "high"}
+    without = replace(asked, dialect=Dialect(effort="")).to_json()
     assert "reasoning_effort" not in without
-    unsent = replace(REQUEST, effort="high", dialect=replace(RESPONSES, effort="")).to_wire()
+    unsent = replace(REQUEST, effort="high", dialect=replace(RESPONSES, effort="")).to_json()
     assert unsent["reasoning"] == {"summary": "auto"}
 
 
 def test_without_an_effort_the_samplings_own_stays():
     asked = replace(REQUEST, sampling={"reasoning_effort": "low"})
 
-    assert asked.to_wire()["reasoning_effort"] == "low"
+    assert asked.to_json()["reasoning_effort"] == "low"

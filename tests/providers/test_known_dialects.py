@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from conversations.core.prompt.wires import PromptForm
+from conversations.core.prompt.prompt_format import PromptFormat
 from conversations.providers.catalog.known_dialects import DIALECT_WORDS, KNOWN, known_dialect
 from conversations.providers.catalog.language_models import parse_language_models
 from conversations.providers.wire.dialect import PLAIN_DIALECT, Dialect
@@ -59,7 +59,7 @@ def configured(options, base_url="http://localhost:4000/v1"):
 def test_the_settings_correct_a_dialect():
     model = configured("wire=responses cache_breakpoints=anthropic sent_back=reasoning_content|extra_content")
 
-    assert model.dialect.form == model.language_model.form == PromptForm("responses", "anthropic")
+    assert model.dialect.prompt_format == model.language_model.prompt_format == PromptFormat("responses", "anthropic")
     assert model.dialect.output_limit_field == "max_output_tokens"
     assert model.dialect.sent_back == {"reasoning_content", "extra_content"}
     assert configured("sent_back=none").dialect.sent_back == frozenset()
@@ -68,7 +68,7 @@ def test_the_settings_correct_a_dialect():
 
 def test_a_newer_model_of_openai_can_be_asked_over_chat_completions():
     [model] = parse_language_models("gpt-6 context_window=8192 wire=chat cache_breakpoints=none", base_url=OPENAI)
-    assert model.dialect.form == PromptForm("chat", "")
+    assert model.dialect.prompt_format == PromptFormat("chat", "")
     assert model.dialect.output_limit_field == "max_completion_tokens"
 
 
@@ -82,7 +82,7 @@ def test_a_newer_model_of_openai_can_be_asked_over_chat_completions():
         ("effort_field=none", {"effort": ""}),
         ("think_tags=no", {"think_tags": "no"}),
         ("sent_back=reasoning_content", {"sent_back": frozenset({"reasoning_content"})}),
-        ("cache_breakpoints=anthropic", {"form": PromptForm("chat", "anthropic")}),
+        ("cache_breakpoints=anthropic", {"prompt_format": PromptFormat("chat", "anthropic")}),
     ],
 )
 def test_each_word_corrects_its_field_alone(option, changed):

@@ -16,7 +16,7 @@ from conversations.core.errors import (
     ReplyInProgress,
 )
 from conversations.core.prompt.continuation import CONTINUE_REQUEST
-from conversations.core.prompt.wires import write_prompt
+from conversations.core.prompt.written_prompt import write_prompt
 from conversations.models import Completion, Message, Run, Scenario, ToolCall
 from conversations.runs.claim import claim_runs
 from conversations.runs.live_reply import StepText
@@ -311,7 +311,7 @@ def test_a_reply_that_has_called_tools_goes_on_behind_them_and_calls_no_more():
         ("user", CONTINUE_REQUEST),
     ]
     assert ToolCall.objects.filter(reply=reply).count() == 1
-    body = {"messages": write_prompt(prepared.window.prompt, prepared.window.record.form)}
+    body = {"messages": write_prompt(prepared.window.prompt, prepared.window.record.prompt_format)}
     completion = open_for(prepared, body=body, step=prepared.step)
     assert (prepared.step, prepared.earlier_requests) == (2, 0)
     assert sent_request(Completion.objects.get(pk=completion.pk)).is_exact

@@ -104,7 +104,7 @@ def test_pins_are_not_asked_for_where_there_are_none(conversation):
 
 def test_a_tool_call_and_its_result_come_back_as_they_were(conversation):
     fill(conversation, 2)
-    Message.objects.filter(position=0).update(role="assistant", tool_calls=[CALL.to_wire()])
+    Message.objects.filter(position=0).update(role="assistant", tool_calls=[CALL.to_json()])
     Message.objects.filter(position=1).update(role="tool", tool_call_id="call_1")
     result, call = [row.to_history().message for row in read_history(conversation.pk, before=2).newest_first]
     assert call.tool_calls == (CALL,)

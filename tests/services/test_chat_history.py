@@ -48,7 +48,7 @@ def prompt_after(history, content):
     conversation = Conversation.objects.select_related("scenario", "head").get(pk=history.conversation.pk)
     position = conversation.head.position + 1 if conversation.head else 0
     draft = draft_message(content, position=position, context=model_context(conversation.scenario))
-    return [message.to_wire() for message in build_window(conversation, draft).prompt]
+    return [message.to_json() for message in build_window(conversation, draft).prompt]
 
 
 # AIConfig: each row of its proposal
@@ -73,9 +73,9 @@ def test_a_history_with_steps_of_a_reply_made_here_comes_out_and_goes_in_again(a
     add_call(posted.reply, "current_time", result="Saturday")
     end_step(posted.reply, text="Let me see.")
     end_reply(posted.reply.pk, COMPLETE, content="It is 391.")
-    wire = ChatHistory(posted.message.conversation).to_openai()
-    assert [each["role"] for each in wire] == ["user", "assistant", "tool", "tool", "assistant"]
-    assert of(alice, wire).to_openai() == wire
+    written = ChatHistory(posted.message.conversation).to_openai()
+    assert [each["role"] for each in written] == ["user", "assistant", "tool", "tool", "assistant"]
+    assert of(alice, written).to_openai() == written
 
 
 def test_tool_turns_that_lead_to_a_reply_become_its_steps(alice):
@@ -358,6 +358,6 @@ def turns(draw):
 @settings(max_examples=count_cases(20), deadline=None)
 @given(st.lists(turns(), min_size=1, max_size=3))
 def test_what_goes_in_comes_out(messages):
-    wire = [message for turn in messages for message in turn]
+    written = [message for turn in messages for message in turn]
     user, _ = User.objects.get_or_create(email="alice@example.org")
-    assert of(user, wire).to_openai() == wire
+    assert of(user, written).to_openai() == written

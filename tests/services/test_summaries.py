@@ -92,7 +92,7 @@ async def test_the_window_sends_it_and_the_request_can_be_rebuilt(conversation, 
 
 
 def sent(prepared):
-    body = {"messages": [message.to_wire() for message in prepared.window.prompt]}
+    body = {"messages": [message.to_json() for message in prepared.window.prompt]}
     return open_for(prepared, body=body)
 
 

@@ -39,7 +39,7 @@ def reply_to(conversation, content, *, attempts=1):
     prepared = prepare_reply(post(conversation, content).reply.pk)
     record = prepared.window.record
     request = CompletionRequest(record.language_model, prepared.window.prompt, record.reply_reserve_tokens, tools=TOOLS)
-    body = request.to_wire()
+    body = request.to_json()
     for attempt in range(1, attempts + 1):
         open_for(prepared, attempt=attempt, body=body)
     end_reply(prepared.reply.pk, COMPLETE, content=f"Reply to {content}")
@@ -173,7 +173,7 @@ def body_of(prepared):
     request = CompletionRequest(
         record.language_model, prepared.window.prompt, record.reply_reserve_tokens, tools=schemas
     )
-    return request.to_wire()
+    return request.to_json()
 
 
 def test_while_a_step_is_the_newest_request_the_thread_is_drawn_by_its_window(stepped):

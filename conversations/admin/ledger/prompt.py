@@ -84,7 +84,7 @@ def sent_messages(completion: Completion, sent: SentRequest) -> list[SentMessage
             kind=str(KINDS[entry.kind]) if entry else "",
             tokens=entry.tokens if entry else None,
             content=message.content,
-            tool_calls=_written([call.to_wire() for call in message.tool_calls]) if message.tool_calls else "",
+            tool_calls=_written([call.to_json() for call in message.tool_calls]) if message.tool_calls else "",
         )
         for number, (message, entry) in enumerate(zip(sent.prompt, beside, strict=True), start=1)
     ]

@@ -21,12 +21,12 @@ class Frame:
 
     type: ClassVar[str] = ""
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"type": self.type} | {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
     def to_json(self) -> str:
         """Return the frame as it travels. (The encoder is kept: `json.dumps` makes one for every call.)"""
-        return _ENCODER.encode(self.to_wire())
+        return _ENCODER.encode(self.to_dict())
 
 
 def _plain(value: Any) -> Any:
@@ -45,23 +45,23 @@ def _kinds_of(frame_class: type[Frame]) -> Mapping[str, Any]:
     return {field.name: hints[field.name] for field in fields(frame_class)}
 
 
-def parse_frame(wire: object, known: Mapping[str, type[AnyFrame]]) -> AnyFrame:
-    """Return *wire*, decoded JSON, as one of the *known* frames. Raises `FrameError` naming what is wrong with it."""
-    if not isinstance(wire, dict):
+def parse_frame(decoded: object, known: Mapping[str, type[AnyFrame]]) -> AnyFrame:
+    """Return *decoded* JSON as one of the *known* frames. Raises `FrameError` naming what is wrong with it."""
+    if not isinstance(decoded, dict):
         raise FrameError("a frame is a JSON object")
-    frame_type = wire.get("type")
+    frame_type = decoded.get("type")
     if not isinstance(frame_type, str) or frame_type not in known:
         raise FrameError("type")
     frame_class = known[frame_type]
     kinds = _kinds_of(frame_class)  # type: ignore[arg-type]  # mypy takes no class of a type variable for hashable
-    if unexpected := wire.keys() - kinds.keys() - {"type"}:
+    if unexpected := decoded.keys() - kinds.keys() - {"type"}:
         raise FrameError(f"unexpected: {', '.join(sorted(map(str, unexpected))[:3])[:100]}")
-    return frame_class(**{name: _read(name, kind, wire) for name, kind in kinds.items()})
+    return frame_class(**{name: _read(name, kind, decoded) for name, kind in kinds.items()})
 
 
-def _read(name: str, kind: Any, wire: Mapping[str, Any]) -> Any:
+def _read(name: str, kind: Any, decoded: Mapping[str, Any]) -> Any:
     """Return field *name* as *kind*; `bool` is not an `int` here, as it would be to Python."""
-    value = wire.get(name)
+    value = decoded.get(name)
     if value is None and kind in (uuid.UUID | None, int | None, tuple[int, ...] | None):
         return None
     if kind in (uuid.UUID, uuid.UUID | None):

@@ -18,48 +18,57 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .prompt_format import Wire
 
 
-class KeptReasoning(NamedTuple):
-    """The JSON *text* as it is stored, and how many *tokens* it takes in a prompt."""
+@dataclass(frozen=True)
+class KeptReasoning:
+    """The JSON *text* as it is stored. It is parsed once, however often it is counted and sent."""
 
     text: str
-    tokens: int
 
     @classmethod
-    def from_stored(cls, text: str) -> KeptReasoning:
-        """Return what is stored as *text*."""
-        return cls(text, json.loads(text)["tokens"])
+    def from_content(cls, content: Mapping[str, Any], *, language_model: str, wire: Wire, tokens: int) -> KeptReasoning:
+        """Return *content* as it is kept. Beyond ASCII all is escaped: what a provider sends can be stored."""
+        return cls(json.dumps({"model": language_model, "wire": wire, "tokens": tokens, **content}))
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens it takes in a prompt."""
+        return int(self._parsed["tokens"])
 
     @property
     def fields(self) -> Mapping[str, Any]:
         """What belongs to the message with the calls, on Chat Completions."""
-        return self._read().get("fields") or {}
+        return self._parsed.get("fields") or {}
 
     def fields_of_call(self, place: int) -> Mapping[str, Any]:
         """Return what belongs to the call at *place*, on Chat Completions."""
-        calls = self._read().get("calls") or ()
+        calls = self._parsed.get("calls") or ()
         return (calls[place] if place < len(calls) else None) or {}
 
     @property
     def items(self) -> list[dict[str, Any]]:
         """The items of the Responses API, with a mark where each call stands among them."""
-        return self._read().get("items") or []
+        return self._parsed.get("items") or []
 
     @property
     def ids(self) -> list[str | None]:
         """The ids of the calls as their provider gave them; None for one that is stored with its call."""
-        return self._read().get("ids") or []
+        return self._parsed.get("ids") or []
 
-    def belongs_to(self, *, language_model: str, wire: str) -> bool:
+    def belongs_to(self, *, language_model: str, wire: Wire) -> bool:
         """Tell whether it was written by this model over this API: another one can't read it."""
-        stored = self._read()
-        return stored.get("model") == language_model and stored.get("wire") == wire
+        return self._parsed.get("model") == language_model and self._parsed.get("wire") == wire
 
-    def _read(self) -> dict[str, Any]:
-        stored: dict[str, Any] = json.loads(self.text)
-        return stored
+    @cached_property
+    def _parsed(self) -> Mapping[str, Any]:
+        parsed: Mapping[str, Any] = json.loads(self.text)
+        return parsed
 
 
 def without_unsendable(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,9 +97,3 @@ def _can_be_sent(value: object) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def kept_reasoning(content: Mapping[str, Any], *, language_model: str, wire: str, tokens: int) -> KeptReasoning:
-    """Return *content* as it is kept. Characters beyond ASCII are escaped: all that a provider sends can be stored."""
-    stored = {"model": language_model, "wire": wire, "tokens": tokens, **content}
-    return KeptReasoning(json.dumps(stored), tokens)

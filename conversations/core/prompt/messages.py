@@ -25,7 +25,7 @@ class PromptToolCall:
     name: str
     arguments: str
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "type": "function",
@@ -33,7 +33,7 @@ class PromptToolCall:
         }
 
     @classmethod
-    def from_wire(cls, call: Mapping[str, Any]) -> PromptToolCall:
+    def from_json(cls, call: Mapping[str, Any]) -> PromptToolCall:
         return cls(call["id"], call["function"]["name"], call["function"]["arguments"])
 
 
@@ -51,22 +51,22 @@ class PromptMessage(NamedTuple):
     pictures: tuple[PromptPicture, ...] = ()
     kept: KeptReasoning | None = None
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the message in OpenAI's chat format, without empty fields."""
         content = content_parts(self.content, self.pictures) if self.pictures else self.content
-        wire: dict[str, Any] = {"role": self.role, "content": content}
+        written: dict[str, Any] = {"role": self.role, "content": content}
         if self.kept is not None:
-            wire |= self.kept.fields
+            written |= self.kept.fields
         if self.name is not None:
-            wire["name"] = self.name
+            written["name"] = self.name
         if self.tool_calls:
-            wire["tool_calls"] = [call.to_wire() for call in self.tool_calls]
+            written["tool_calls"] = [call.to_json() for call in self.tool_calls]
             if self.kept is not None:
-                for place, call in enumerate(wire["tool_calls"]):
+                for place, call in enumerate(written["tool_calls"]):
                     call |= self.kept.fields_of_call(place)
         if self.tool_call_id is not None:
-            wire["tool_call_id"] = self.tool_call_id
-        return wire
+            written["tool_call_id"] = self.tool_call_id
+        return written
 
     def with_call_ids(self, ids: Mapping[str, str]) -> PromptMessage:
         """Return the message with those of its calls' ids, or of the call that it answers, that *ids* replaces."""

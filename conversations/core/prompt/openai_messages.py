@@ -163,7 +163,7 @@ def _list(calls: Any) -> list[Any]:
 
 def _read_call(given: Any) -> PromptToolCall:
     try:
-        call = PromptToolCall.from_wire(given)
+        call = PromptToolCall.from_json(given)
     except (KeyError, TypeError):
         raise InvalidHistory(reason="a tool call is not a function call with arguments") from None
     if not all(isinstance(each, str) for each in (call.id, call.name, call.arguments)):

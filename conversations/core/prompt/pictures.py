@@ -55,7 +55,7 @@ class PromptPicture(NamedTuple):
         """What stands for its bytes until the request leaves."""
         return f"{PLACEHOLDER}{self.media_type};{self.digest}"
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return its part of a message in OpenAI's chat format."""
         image: dict[str, Any] = {"url": self.placeholder}
         if self.detail:
@@ -66,7 +66,7 @@ class PromptPicture(NamedTuple):
 def content_parts(text: str, pictures: Sequence[PromptPicture]) -> list[dict[str, Any]]:
     """Return a content of parts in OpenAI's chat format: the text first, as its documents have it, if there is any."""
     text_part = [{"type": "text", "text": text}] if text else []
-    return [*text_part, *(picture.to_wire() for picture in pictures)]
+    return [*text_part, *(picture.to_json() for picture in pictures)]
 
 
 def fill_in_pictures(messages: Sequence[Any], data_urls: Mapping[str, str]) -> list[Any]:

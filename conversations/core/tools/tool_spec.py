@@ -1,6 +1,6 @@
 """Tool specifications: the functions that a language model may call, as it is given them, and the result of a call.
 
-schema = {"type": "function", "function": {"name", "description", "parameters"}}      as OpenAI's wire format has it
+schema = {"type": "function", "function": {"name", "description", "parameters"}}      as OpenAI's format has it
 """
 
 from __future__ import annotations

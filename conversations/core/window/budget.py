@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 
 from conversations.core.prompt.messages import PromptMessage
-from conversations.core.prompt.wires import PLAIN_FORM, PromptForm
+from conversations.core.prompt.prompt_format import PLAIN_FORMAT, PromptFormat
 
 from .picture_tokens import ModelPictures, message_picture_tokens
 
@@ -39,7 +39,7 @@ class ChatFormat:
 
 @dataclass(frozen=True, slots=True)
 class LanguageModel:
-    """A provider's model, as configured. All limits are tokens; *form* is how its prompts are written."""
+    """A provider's model, as configured. All limits are tokens; *prompt_format* is how its prompts are written."""
 
     name: str
     context_window_tokens: int
@@ -47,7 +47,7 @@ class LanguageModel:
     encoding: str
     chat_format: ChatFormat = ChatFormat()
     label: str = ""
-    form: PromptForm = PLAIN_FORM
+    prompt_format: PromptFormat = PLAIN_FORMAT
 
     def __post_init__(self) -> None:
         if not 0 < self.reply_reserve_tokens < self.context_window_tokens:

@@ -464,6 +464,6 @@ def _record(
             recall, inputs.count_text, is_looked_up=turn.recalled is not None, error=turn.recall_error
         ),
         summary=summary,
-        wire=language_model.form.wire,
-        breakpoints=language_model.form.breakpoints,
+        wire=language_model.prompt_format.wire,
+        breakpoints=language_model.prompt_format.breakpoints,
     )

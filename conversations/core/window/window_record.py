@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.pictures import PicturesSent, PromptPicture
-from conversations.core.prompt.wires import Breakpoints, PromptForm, Wire
+from conversations.core.prompt.prompt_format import Breakpoints, PromptFormat, Wire
 from conversations.core.recall.recalled_passage import RecalledPassage
 
 from .budget import CountText
@@ -288,9 +288,9 @@ class WindowRecord:
     breakpoints: Breakpoints = ""
 
     @property
-    def form(self) -> PromptForm:
+    def prompt_format(self) -> PromptFormat:
         """How the prompt was written for its provider."""
-        return PromptForm(self.wire, self.breakpoints)
+        return PromptFormat(self.wire, self.breakpoints)
 
     @property
     def may_call(self) -> bool:

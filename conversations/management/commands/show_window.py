@@ -96,7 +96,7 @@ def _window(estimate: DraftEstimate) -> Window:
 
 
 def _json(window: Window) -> str:
-    messages = [message.to_wire() for message in window.prompt]
+    messages = [message.to_json() for message in window.prompt]
     return json.dumps({"record": window.record.to_json(), "messages": messages}, indent=2, ensure_ascii=False)
 
 

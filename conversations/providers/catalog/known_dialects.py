@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, get_args
 from urllib.parse import urlsplit
 
-from conversations.core.prompt.wires import PromptForm
+from conversations.core.prompt.prompt_format import PromptFormat
 from conversations.providers.wire.dialect import (
     ALWAYS_SENT_BACK,
     OF_CALL,
@@ -56,7 +56,7 @@ KNOWN: Final = (
     # Writes to the cache cost 1.25 of the input, and are found again at breakpoints alone.
     KnownDialect(
         "OpenAI, GPT-5.6 and later",
-        replace(_OPENAI, form=PromptForm("responses", "openai"), output_limit_field="max_output_tokens"),
+        replace(_OPENAI, prompt_format=PromptFormat("responses", "openai"), output_limit_field="max_output_tokens"),
         "https://platform.openai.com/docs/guides/prompt-caching https://github.com/danny-avila/LibreChat/issues/14355",
         ("api.openai.com",),
         r"^(ft:)?gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)",
@@ -64,7 +64,7 @@ KNOWN: Final = (
     # Chat Completions answers tools together with reasoning by 400.
     KnownDialect(
         "OpenAI, GPT-5.4 and 5.5",
-        replace(_OPENAI, form=PromptForm("responses"), output_limit_field="max_output_tokens"),
+        replace(_OPENAI, prompt_format=PromptFormat("responses"), output_limit_field="max_output_tokens"),
         "https://github.com/danny-avila/LibreChat/issues/14231 https://github.com/pipecat-ai/pipecat/issues/4043",
         ("api.openai.com",),
         r"^(ft:)?gpt-5\.[45]",
@@ -72,7 +72,7 @@ KNOWN: Final = (
     # By the name of a deployment: one that is not the model's own needs `wire=`. Of breakpoints nothing is said there.
     KnownDialect(
         "Azure, GPT-5.4 and later",
-        replace(_OPENAI, form=PromptForm("responses"), output_limit_field="max_output_tokens"),
+        replace(_OPENAI, prompt_format=PromptFormat("responses"), output_limit_field="max_output_tokens"),
         "https://learn.microsoft.com/en-us/azure/foundry/openai/how-to/responses",
         ("openai.azure.com",),
         r"^gpt-(5\.([4-9]|\d\d)|[6-9]|\d\d)",
@@ -93,7 +93,7 @@ KNOWN: Final = (
     ),
     KnownDialect(
         "OpenRouter, Claude",
-        Dialect(form=PromptForm("chat", "anthropic"), effort="reasoning"),
+        Dialect(prompt_format=PromptFormat("chat", "anthropic"), effort="reasoning"),
         "https://openrouter.ai/docs/features/prompt-caching https://openrouter.ai/docs/use-cases/reasoning-tokens",
         ("openrouter.ai",),
         r"^~?anthropic/",
@@ -142,15 +142,15 @@ def known_dialect(language_model: str, *, base_url: str) -> Dialect:
 def configured_dialect(named: NamedModel, *, base_url: str) -> Dialect:
     """Return the dialect of a model as the settings name it, with what they correct. Raises `ValueError`."""
     known = known_dialect(named.name, base_url=base_url)
-    wire = named.one_of("wire", WIRES) or known.form.wire
-    breakpoints = _unless_none(named.one_of("cache_breakpoints", BREAKPOINTS), known.form.breakpoints)
+    wire = named.one_of("wire", WIRES) or known.prompt_format.wire
+    breakpoints = _unless_none(named.one_of("cache_breakpoints", BREAKPOINTS), known.prompt_format.breakpoints)
     sent_back = named.some_of("sent_back", ("none", *OF_MESSAGE, *OF_CALL))
     if wire == "responses" and "stream_options" in named.given:
         raise named.error(
             "has stream_options=, which is of Chat Completions alone, and is asked over the Responses API"
         )
     return Dialect(
-        form=PromptForm(wire, breakpoints),  # type: ignore[arg-type]  # `one_of` has checked them
+        prompt_format=PromptFormat(wire, breakpoints),  # type: ignore[arg-type]  # `one_of` has checked them
         output_limit_field=_output_limit_field(named, wire, known, base_url),
         takes_cache_key=_given(named.yes_or_no("cache_key"), known.takes_cache_key),
         takes_stream_options=_given(named.yes_or_no("stream_options"), known.takes_stream_options),
@@ -172,7 +172,7 @@ def _unless_none(given: str | None, known: str) -> str:
 def _output_limit_field(named: NamedModel, wire: str, known: Dialect, base_url: str) -> str:
     if given := named.one_of("output_limit_field", OUTPUT_LIMIT_FIELDS[wire]):
         return given
-    if wire == known.form.wire:
+    if wire == known.prompt_format.wire:
         return known.output_limit_field
     if wire == "responses":
         return "max_output_tokens"

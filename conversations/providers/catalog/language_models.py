@@ -134,7 +134,7 @@ def _configured(named: NamedModel, base_url: str) -> ConfiguredModel:
         encoding=named.encoding(),
         chat_format=chat_format(named.name),
         label=named.given.get("label", ""),
-        form=dialect.form,
+        prompt_format=dialect.prompt_format,
     )
     return ConfiguredModel(
         language_model,

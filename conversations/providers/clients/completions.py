@@ -85,7 +85,7 @@ class CompletionClient:
 
 
 def _reader(request: CompletionRequest) -> CompletionReader | ResponseReader:
-    if request.dialect.form.wire == "responses":
+    if request.dialect.prompt_format.wire == "responses":
         return ResponseReader(think_tags=request.dialect.think_tags)
     return CompletionReader(think_tags=request.dialect.think_tags)
 

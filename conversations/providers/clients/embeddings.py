@@ -48,7 +48,7 @@ class EmbeddingRequest:
             return self.tokens
         return sum(len(text.encode()) + 2 for text in self.texts)
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the JSON body."""
         body: dict[str, Any] = {"model": self.model.name, "input": list(self.texts)}
         if self.model.dimensions:
@@ -102,7 +102,7 @@ class EmbeddingClient:
         try:
             with self._connection.translated_errors():
                 async with asyncio.timeout(self._timeout_seconds):
-                    response = await self._connection.post("/embeddings", request.to_wire())
+                    response = await self._connection.post("/embeddings", request.to_json())
                 return await asyncio.to_thread(parse_embeddings, response, count=len(request.texts))
         except MalformedStream as error:
             raise MalformedEmbeddings(detail=error.detail) from error

@@ -1,6 +1,6 @@
 """The demo model, used when no provider is configured: an HTTP transport inside the process, and no network.
 
-It speaks OpenAI's wire format, so that everything between the page and the provider's client is the same as with a real
+It speaks OpenAI's format, so that everything between the page and the provider's client is the same as with a real
 provider: streamed chunks, usage in the last one when asked for, errors as JSON, a context window that is kept to.
 What it says comes from `answer`, which tools it calls from `choose_tools`, and what it thinks before, if it is asked to
 think, from `think`.
@@ -182,10 +182,10 @@ def _that_fit(pieces: list[_Piece], tokens: list[int], limit_tokens: int) -> lis
     return pieces
 
 
-def _message(wire: Mapping[str, Any]) -> PromptMessage:
-    calls = tuple(PromptToolCall.from_wire(call) for call in wire.get("tool_calls", ()))
-    content, pictures = read_content(wire.get("content"))
-    return PromptMessage(wire["role"], content, wire.get("name"), calls, wire.get("tool_call_id"), pictures=pictures)
+def _message(given: Mapping[str, Any]) -> PromptMessage:
+    calls = tuple(PromptToolCall.from_json(call) for call in given.get("tool_calls", ()))
+    content, pictures = read_content(given.get("content"))
+    return PromptMessage(given["role"], content, given.get("name"), calls, given.get("tool_call_id"), pictures=pictures)
 
 
 def _choice(delta: Mapping[str, Any], finish_reason: str | None = None) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from conversations.core.prompt.messages import Prompt
 from conversations.core.prompt.pictures import fill_in_pictures
-from conversations.core.prompt.wires import Wire, write_prompt, write_tools
+from conversations.core.prompt.prompt_format import Wire
+from conversations.core.prompt.written_prompt import write_prompt, write_tools
 
 from .dialect import PLAIN_DIALECT, Dialect
 
 OPENAI_BASE_URL = "https://api.openai.com/v1"
 PATHS: Final[Mapping[Wire, str]] = {"chat": "/chat/completions", "responses": "/responses"}
-CONTENT_FIELD: Final[Mapping[Wire, str]] = {"chat": "messages", "responses": "input"}
 # Sampling parameters that the Responses API does not know and answers with 400, checked 2026-11-22 in openai 3.52.
 _UNKNOWN_TO_RESPONSES: Final = frozenset({"frequency_penalty", "presence_penalty", "logit_bias", "n", "seed", "stop"})
 
@@ -47,29 +47,29 @@ class CompletionRequest:
     @property
     def path(self) -> str:
         """The path of the request below the provider's base URL."""
-        return PATHS[self.dialect.form.wire]
+        return PATHS[self.dialect.prompt_format.wire]
 
     def to_send(self) -> dict[str, Any]:
-        """Return the JSON body as it leaves: what `to_wire` returns, with the pictures themselves."""
-        body = self.to_wire()
+        """Return the JSON body as it leaves: what `to_json` returns, with the pictures themselves."""
+        body = self.to_json()
         if self.data_urls:
-            field = CONTENT_FIELD[self.dialect.form.wire]
+            field = self.dialect.prompt_format.prompt_field
             body[field] = fill_in_pictures(body[field], self.data_urls)
         return body
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the JSON body, in the dialect of its server. Sampling overrides nothing else.
 
         Pictures are named by their digests: this is what the ledger keeps.
         """
-        dialect, wire = self.dialect, self.dialect.form.wire
+        dialect, wire = self.dialect, self.dialect.prompt_format.wire
         sampling = dict(self.sampling)
         if self.effort:
             field = "reasoning" if dialect.effort and wire == "responses" else dialect.effort
             place_effort(sampling, self.effort, field=field)
         body = sampling if wire == "chat" else _responses_sampling(sampling)
         body |= {"model": self.language_model, "stream": True}
-        body[CONTENT_FIELD[wire]] = write_prompt(self.prompt, dialect.form)
+        body[dialect.prompt_format.prompt_field] = write_prompt(self.prompt, dialect.prompt_format)
         if wire == "responses":
             body |= {"store": False, "include": ["reasoning.encrypted_content"]}
         elif dialect.takes_stream_options:
@@ -77,12 +77,12 @@ class CompletionRequest:
         if self.max_output_tokens is not None:
             body[dialect.output_limit_field] = self.max_output_tokens
         if self.tools:
-            body["tools"] = write_tools(self.tools, self.prompt, dialect.form)
+            body["tools"] = write_tools(self.tools, self.prompt, dialect.prompt_format)
             if not self.may_call:
                 body["tool_choice"] = "none"
         if self.cache_key and dialect.takes_cache_key:
             body["prompt_cache_key"] = self.cache_key
-        if dialect.form.breakpoints == "openai":
+        if dialect.prompt_format.breakpoints == "openai":
             body["prompt_cache_options"] = {"mode": "explicit"}
         return body
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from conversations.core.prompt.wires import PLAIN_FORM, PromptForm
+from conversations.core.prompt.prompt_format import PLAIN_FORMAT, PromptFormat
 
 from .think_tags import ThinkTagsUse
 
@@ -38,13 +38,13 @@ class Dialect:
 
     *output_limit_field* bounds the reply. `max_tokens` is what Ollama, vLLM, llama.cpp and the hosted providers all
     understand; OpenAI's own newer models refuse it and want `max_completion_tokens`, which Ollama ignores silently and
-    Mistral answers with 422. *form* is the API and where cache breakpoints are set. *sent_back* are the fields of
-    reasoning that go back within a tool loop. *effort* is the field that says how hard to think; the Responses API has
-    one of its own for that, so there it tells only whether it is sent.
-    *think_tags* says whether thoughts may come as tags in the content.
+    Mistral answers with 422. *prompt_format* is the API and the marks of cache breakpoints. *sent_back* are the fields
+    of reasoning that go back within a tool loop. *effort* is the field that says how hard to think; the Responses API
+    has one of its own for that, so there it tells only whether it is sent. *think_tags* says whether thoughts may come
+    as tags in the content.
     """
 
-    form: PromptForm = PLAIN_FORM
+    prompt_format: PromptFormat = PLAIN_FORMAT
     output_limit_field: str = "max_tokens"
     takes_cache_key: bool = False
     takes_stream_options: bool = True

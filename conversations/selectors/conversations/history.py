@@ -46,7 +46,7 @@ class HistoryRow(NamedTuple):
 
     def to_history(self) -> HistoryMessage:
         id_, position, role, content, content_tokens, _, tool_calls, tool_call_id, excluded, failed, _, _, _ = self
-        calls = tuple(map(PromptToolCall.from_wire, json.loads(tool_calls))) if tool_calls else ()
+        calls = tuple(map(PromptToolCall.from_json, json.loads(tool_calls))) if tool_calls else ()
         # The database holds no other roles.
         message = PromptMessage(role, content, None, calls, tool_call_id or None)  # type: ignore[arg-type]
         return HistoryMessage(position, message, content_tokens, id_, excluded, failed)

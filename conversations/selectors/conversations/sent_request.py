@@ -26,7 +26,7 @@ from conversations.core.prompt.pictures import (
     with_picture_lines,
 )
 from conversations.core.prompt.summary_text import render_summary
-from conversations.core.prompt.wires import write_prompt
+from conversations.core.prompt.written_prompt import write_prompt
 from conversations.core.window.tool_steps import truncate_step
 from conversations.core.window.truncation import truncate_beginning, truncate_text
 from conversations.core.window.window_record import RecallEntry, WindowEntry, WindowRecord
@@ -52,10 +52,9 @@ def sent_request(completion: Completion) -> SentRequest:
     prompt = tuple(with_whole_call_ids(_messages(completion, record)))
     if completion.conversation_id and (sizes := sizes_to_scale_to(prompt)):
         prompt = fill_in_scaled(prompt, scaled_pictures(completion.conversation_id, sizes))
-    messages = write_prompt(prompt, record.form)
-    field = "messages" if record.wire == "chat" else "input"
+    messages = write_prompt(prompt, record.prompt_format)
     return SentRequest(
-        body={**completion.request, **_tools(completion), field: messages},
+        body={**completion.request, **_tools(completion), record.prompt_format.prompt_field: messages},
         prompt=prompt,
         is_exact=digest_of(messages) == completion.messages_digest,
     )
@@ -90,7 +89,7 @@ def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMe
 
 
 def _kept_reasoning(step: Message, record: WindowRecord) -> KeptReasoning | None:
-    kept = KeptReasoning.from_stored(step.kept_reasoning) if step.kept_reasoning else None
+    kept = KeptReasoning(step.kept_reasoning) if step.kept_reasoning else None
     return kept if kept and kept.belongs_to(language_model=record.language_model, wire=record.wire) else None
 
 
@@ -106,7 +105,7 @@ def prompt_message(message: Message) -> PromptMessage:
         message.role,  # type: ignore[arg-type]  # the database holds no other roles
         message.content,
         None,
-        tuple(map(PromptToolCall.from_wire, message.tool_calls)),
+        tuple(map(PromptToolCall.from_json, message.tool_calls)),
         message.tool_call_id or None,
     )
 

@@ -13,7 +13,7 @@ from conversations.core.errors import ConversationNotFound
 from conversations.core.prompt.continuation import CONTINUE_REQUEST
 from conversations.core.prompt.messages import PromptToolCall
 from conversations.core.prompt.system_text import SystemTexts, split_system_text
-from conversations.core.prompt.wires import tool_names
+from conversations.core.prompt.written_prompt import tool_names
 from conversations.core.window.window_record import LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion, Conversation, Message, Summary
 
@@ -217,7 +217,7 @@ def _words(record: WindowRecord) -> dict[int | None, _StoredWords]:
 
 
 def _calls(tool_calls: list[dict[str, Any]]) -> str:
-    return excerpt("; ".join(f"{call.name}({call.arguments})" for call in map(PromptToolCall.from_wire, tool_calls)))
+    return excerpt("; ".join(f"{call.name}({call.arguments})" for call in map(PromptToolCall.from_json, tool_calls)))
 
 
 def excerpt(content: str) -> str:

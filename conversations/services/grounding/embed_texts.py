@@ -148,7 +148,7 @@ def _open(request: EmbeddingRequest, payer: Payer, attempt: int, opening_key: uu
                 purpose=Purpose.EMBEDDING,
                 user=_kept(payer.user),
                 language_model=request.model.name,
-                body=request.to_wire(),
+                body=request.to_json(),
                 prices=find_unit_prices(request.model.name, timezone.now()),
                 prompt_tokens=request.tokens,
                 most_prompt_tokens=request.most_tokens,

@@ -151,7 +151,7 @@ class BoundedRequest:
                     purpose=self.purpose,
                     user=self.conversation.owner,
                     language_model=request.language_model,
-                    body=request.to_wire(),
+                    body=request.to_json(),
                     prices=writer.unit_prices(at=timezone.now()),
                     prompt_tokens=tokens,
                     most_prompt_tokens=int(tokens * writer.calibration) + 1,

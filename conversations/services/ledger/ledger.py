@@ -19,7 +19,7 @@ from conversations.core.money.context_cost import cost_without_history_usd
 from conversations.core.money.unit_prices import UnitPrices, cost_usd, worst_case_usd
 from conversations.core.money.usage import Usage
 from conversations.core.prompt.messages import digest_of, digest_of_text
-from conversations.core.prompt.wires import system_text
+from conversations.core.prompt.written_prompt import system_text
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.completion import Purpose

@@ -97,9 +97,9 @@ class ChatHistory:
             HistoryMessage(row.position, _named_message(row), row.content_tokens, row.pk, row.excluded)
             for row in self._rows().filter(state="complete")
         ]
-        wire = [each.message.to_wire() for each in sendable(history)]
+        written = [each.message.to_json() for each in sendable(history)]
         system_prompt = self.conversation.scenario.system_prompt if include_system else ""
-        return [PromptMessage("system", system_prompt).to_wire(), *wire] if system_prompt else wire
+        return [PromptMessage("system", system_prompt).to_json(), *written] if system_prompt else written
 
     def _rows(self) -> Any:
         return self.conversation.messages.filter(active=True).order_by("position")
@@ -174,7 +174,7 @@ def _numbered(
             role=message.role,
             content=message.content,
             name=message.name or "",
-            tool_calls=[call.to_wire() for call in message.tool_calls],
+            tool_calls=[call.to_json() for call in message.tool_calls],
             tool_call_id=message.tool_call_id or "",
             content_tokens=context.content_tokens(message._replace(name=None)),  # a prompt has no names
             encoding=context.language_model.encoding,

@@ -227,7 +227,7 @@ def open_step(request: StepRequest, attempt: int, opening_key: uuid.UUID | None 
             purpose=Purpose.REPLY,
             user=prepared.reply.conversation.owner,
             language_model=record.language_model,
-            body=request.completion_request().to_wire(),
+            body=request.completion_request().to_json(),
             prices=prices,
             prompt_tokens=record.prompt_tokens,
             most_prompt_tokens=record.most_prompt_tokens,

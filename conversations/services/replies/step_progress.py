@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from conversations.core.errors import CompletionError, KeptReasoningTooLong
-from conversations.core.prompt.kept_reasoning import KeptReasoning, kept_reasoning, without_unsendable
+from conversations.core.prompt.kept_reasoning import KeptReasoning, without_unsendable
 from conversations.providers.wire.completion_stream import CompletionEnd, ToolCallCollector, ToolCallDelta
 from conversations.providers.wire.reasoning_fields import MOST_KEPT_CHARACTERS
 from conversations.services.counting.model_context import ModelContext
@@ -99,10 +99,10 @@ class StepProgress:
         written = json.dumps(content, ensure_ascii=False)
         if (characters := len(written) + sum(len(each or "") for each in self.calls.long_ids)) > MOST_KEPT_CHARACTERS:
             raise KeptReasoningTooLong(characters=characters, most=MOST_KEPT_CHARACTERS)
-        return kept_reasoning(
+        return KeptReasoning.from_content(
             content | ids,
             language_model=self.model.configured.name,
-            wire=dialect.form.wire,
+            wire=dialect.prompt_format.wire,
             tokens=self._tokens_sent_back(content, self.model) if content else 0,
         )
 

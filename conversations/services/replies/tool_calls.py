@@ -230,7 +230,7 @@ def _step_row(reply: Message, message: PromptMessage, position: int, context: Mo
         position=position,
         role=message.role,
         content=message.content,
-        tool_calls=[call.to_wire() for call in message.tool_calls],
+        tool_calls=[call.to_json() for call in message.tool_calls],
         tool_call_id=message.tool_call_id or "",
         content_tokens=context.content_tokens(message),
         encoding=context.language_model.encoding,

@@ -63,7 +63,7 @@ def sync(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """The snapshot frame from a position on, for a page whose socket can't connect."""
     found = find_conversation(request.user, public_id)
     from_position = parameters.position(request, "from") or 0
-    return JsonResponse(conversation_snapshot(found, from_position, reader=request_reader(request)).to_wire())
+    return JsonResponse(conversation_snapshot(found, from_position, reader=request_reader(request)).to_dict())
 
 
 @require_GET

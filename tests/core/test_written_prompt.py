@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from conversations.core.prompt.kept_reasoning import kept_reasoning, without_unsendable
+from conversations.core.prompt.kept_reasoning import KeptReasoning, without_unsendable
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.prompt.pictures import PromptPicture
-from conversations.core.prompt.wires import PLAIN_FORM, PromptForm, system_text, tool_names, write_prompt, write_tools
+from conversations.core.prompt.prompt_format import PLAIN_FORMAT, PromptFormat
+from conversations.core.prompt.written_prompt import system_text, tool_names, write_prompt, write_tools
 
 CALL = PromptToolCall("call_1", "look", "{}")
 SYSTEM, Q1, A1, Q2, A2, Q3 = (
@@ -20,7 +23,7 @@ SYSTEM, Q1, A1, Q2, A2, Q3 = (
 )
 CALLED = PromptMessage("assistant", "", tool_calls=(CALL,))
 RESULT = PromptMessage("tool", "4", tool_call_id="call_1")
-OPENAI, ANTHROPIC = PromptForm("chat", "openai"), PromptForm("chat", "anthropic")
+OPENAI, ANTHROPIC = PromptFormat("chat", "openai"), PromptFormat("chat", "anthropic")
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("look", "see")]
 
 
@@ -45,7 +48,7 @@ def marked_tools(prompt, form):
 )
 def test_breakpoints_stand_after_the_system_prompt_and_before_both_newest_questions(wire, breakpoints, texts):
     """OpenAI takes none on what the model wrote."""
-    assert marked((SYSTEM, Q1, A1, Q2, A2, Q3), PromptForm(wire, breakpoints)) == texts
+    assert marked((SYSTEM, Q1, A1, Q2, A2, Q3), PromptFormat(wire, breakpoints)) == texts
 
 
 @pytest.mark.parametrize("form", [OPENAI, ANTHROPIC])
@@ -83,23 +86,23 @@ def test_tools_that_no_system_message_follows_have_a_breakpoint_after_the_last_o
     assert [tool["function"] for tool in write_tools(TOOLS, prompt, ANTHROPIC)] == [t["function"] for t in TOOLS]
 
 
-@pytest.mark.parametrize("form", [PLAIN_FORM, OPENAI, PromptForm("responses", "openai")])
+@pytest.mark.parametrize("form", [PLAIN_FORMAT, OPENAI, PromptFormat("responses", "openai")])
 def test_no_tool_is_marked_where_none_can_be(form):
     assert marked_tools((Q1,), form) == []
     assert write_tools((), (Q1,), ANTHROPIC) == []
 
 
-@pytest.mark.parametrize("form", [PLAIN_FORM, ANTHROPIC, PromptForm("responses")])
+@pytest.mark.parametrize("form", [PLAIN_FORMAT, ANTHROPIC, PromptFormat("responses")])
 def test_the_names_of_tools_can_be_read_again(form):
     assert tool_names(write_tools(TOOLS, (Q1,), form)) == ["look", "see"]
 
 
 def test_a_prompt_without_breakpoints_is_written_as_before():
     prompt = (SYSTEM, Q1, CALLED, RESULT, A1, Q2)
-    assert write_prompt(prompt, PLAIN_FORM) == [message.to_wire() for message in prompt]
+    assert write_prompt(prompt, PLAIN_FORMAT) == [message.to_json() for message in prompt]
 
 
-@pytest.mark.parametrize("form", [PLAIN_FORM, OPENAI, PromptForm("responses"), PromptForm("responses", "openai")])
+@pytest.mark.parametrize("form", [PLAIN_FORMAT, OPENAI, PromptFormat("responses"), PromptFormat("responses", "openai")])
 def test_the_system_prompt_can_be_read_again(form):
     assert system_text(write_prompt((SYSTEM, Q1), form)) == "Be kind."
     assert system_text(write_prompt((Q1,), form)) is None
@@ -108,10 +111,10 @@ def test_the_system_prompt_can_be_read_again(form):
 
 def test_kept_fields_stand_with_the_message_and_its_calls():
     content = {"fields": {"reasoning_content": "Hm.\n“é”\u2028"}, "calls": [{"extra_content": {"google": "s=="}}]}
-    kept = kept_reasoning(content, language_model="m", wire="chat", tokens=5)
-    [message] = write_prompt((CALLED._replace(kept=kept),), PLAIN_FORM)
+    kept = KeptReasoning.from_content(content, language_model="m", wire="chat", tokens=5)
+    [message] = write_prompt((CALLED._replace(kept=kept),), PLAIN_FORMAT)
     assert message["reasoning_content"] == "Hm.\n“é”\u2028"
-    assert message["tool_calls"] == [{**CALL.to_wire(), "extra_content": {"google": "s=="}}]
+    assert message["tool_calls"] == [{**CALL.to_json(), "extra_content": {"google": "s=="}}]
     assert kept.belongs_to(language_model="m", wire="chat")
     assert not kept.belongs_to(language_model="m", wire="responses")
 
@@ -135,9 +138,9 @@ def test_what_can_t_be_sent_is_not_kept(unsendable):
 def test_kept_items_stand_between_the_calls():
     second = PromptToolCall("call_2", "see", "{}")
     items = [{"type": "reasoning", "id": "a"}, {"call": 0}, {"type": "reasoning", "id": "b"}, {"call": 1}, {"call": 7}]
-    kept = kept_reasoning({"items": items}, language_model="m", wire="responses", tokens=5)
+    kept = KeptReasoning.from_content({"items": items}, language_model="m", wire="responses", tokens=5)
     step = PromptMessage("assistant", "Let me see.", tool_calls=(CALL, second), kept=kept)
-    written = write_prompt((step,), PromptForm("responses"))
+    written = write_prompt((step,), PromptFormat("responses"))
     assert [item.get("id") or item.get("call_id") or item["type"] for item in written] == [
         "a", "message", "call_1", "b", "call_2"
     ]  # fmt: skip
@@ -146,15 +149,15 @@ def test_kept_items_stand_between_the_calls():
 @pytest.mark.parametrize("call", [0, [1], "x", None, {}])
 def test_an_item_of_the_provider_is_never_taken_for_our_mark_of_a_call(call):
     item = {"type": "reasoning", "id": "a", "call": call}
-    kept = kept_reasoning({"items": [item, {"call": 0}]}, language_model="m", wire="responses", tokens=5)
-    written = write_prompt((CALLED._replace(kept=kept),), PromptForm("responses"))
+    kept = KeptReasoning.from_content({"items": [item, {"call": 0}]}, language_model="m", wire="responses", tokens=5)
+    written = write_prompt((CALLED._replace(kept=kept),), PromptFormat("responses"))
     assert (written[0], [each["type"] for each in written]) == (item, ["reasoning", "function_call"])
 
 
 def test_a_picture_is_a_part_of_its_message_over_both_apis():
     picture = PromptPicture("ab12", "image/png", 640, 480, "high")
     asked = PromptMessage("user", "What is this?", pictures=(picture,))
-    chat, response = write_prompt((asked,), PLAIN_FORM), write_prompt((asked,), PromptForm("responses"))
+    chat, response = write_prompt((asked,), PLAIN_FORMAT), write_prompt((asked,), PromptFormat("responses"))
     assert chat[0]["content"] == [
         {"type": "text", "text": "What is this?"},
         {"type": "image_url", "image_url": {"url": "picture:image/png;ab12", "detail": "high"}},
@@ -165,8 +168,18 @@ def test_a_picture_is_a_part_of_its_message_over_both_apis():
     ]
 
 
-@pytest.mark.parametrize("form", [OPENAI, PromptForm("responses", "openai")])
+@pytest.mark.parametrize("form", [OPENAI, PromptFormat("responses", "openai")])
 def test_a_message_of_pictures_alone_can_be_marked(form):
     alone = PromptMessage("user", "", pictures=(PromptPicture("ab12", "image/png", 640, 480),))
     written = write_prompt((alone, PromptMessage("user", "And now?")), form)
     assert written[0]["content"][-1]["prompt_cache_breakpoint"] == {"mode": "explicit"}
+
+
+def test_kept_reasoning_is_parsed_once_however_often_it_is_read(monkeypatch):
+    parsed = []
+    content = {"fields": {"reasoning_content": "Hm."}, "calls": [{"extra_content": 1}], "ids": ["long"]}
+    kept = KeptReasoning.from_content(content, language_model="m", wire="chat", tokens=5)
+    monkeypatch.setattr("json.loads", lambda text, loads=json.loads: parsed.append(text) or loads(text))
+    assert (kept.tokens, kept.fields, kept.ids) == (5, content["fields"], ["long"])
+    assert write_prompt((CALLED._replace(kept=kept),), PLAIN_FORMAT) == [CALLED._replace(kept=kept).to_json()]
+    assert parsed == [kept.text]
