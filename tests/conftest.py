@@ -90,6 +90,6 @@ def _forget_chosen_language() -> None:
 @pytest.fixture(autouse=True)
 def _nothing_is_known_of_language_models() -> None:
     """What a process has read or learned about counting does not reach the next test."""
-    from conversations.services.counting.calibration import known
+    from conversations.services.language_models.calibration import known
 
     known.forget()

@@ -40,7 +40,7 @@ FLOORS_INSIDE = {
         grounding | windows | review | message_index
         summaries | titles
         ledger
-        counting
+        language_models
     """,
     "conversations.selectors": """
         conversations | review

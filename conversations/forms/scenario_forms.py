@@ -16,9 +16,9 @@ from conversations.forms.tool_choice import ToolsField
 from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.catalog.language_models import default_language_model, language_models
-from conversations.services.counting.model_choice import is_offered
-from conversations.services.counting.prices import all_unit_prices
-from conversations.services.counting.sampling import check_levels, check_sampling
+from conversations.services.language_models.model_choice import is_offered
+from conversations.services.language_models.prices import all_unit_prices
+from conversations.services.language_models.sampling import check_levels, check_sampling
 from conversations.services.scenarios.scenario_file import MOST_BYTES
 from conversations.services.scenarios.scenario_settings import check_scenario
 from conversations.window_policies import policy_choices

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from conversations.core.tools.tool_spec import BUILT_IN, OWN
 from conversations.models import Scenario
 from conversations.providers.tokens.tokenizer import count_tool_schemas
-from conversations.services.counting.model_context import model_context
+from conversations.services.language_models.model_context import model_context
 from conversations.tools.mcp_tools import all_tools_key
 from conversations.tools.toolbox import OfferedTool, offered_tools, scenario_toolbox
 from conversations.wording.tool_labels import built_in_labels

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from django import template
 
-from conversations.core.errors import RoomUsedUpByReasoning
-from conversations.core.errors.error_messages import number_in
 from conversations.models import Conversation
 from conversations.selectors.conversations.thread import ThreadMessage
-from conversations.services.counting.model_context import larger_reserve_tokens
+from conversations.services.language_models.reply_reserve import doubled_reserve_tokens
 
 register = template.Library()
 
@@ -16,6 +14,4 @@ register = template.Library()
 @register.simple_tag
 def larger_room_tokens(conversation: Conversation, message: ThreadMessage) -> int | None:
     """Return the tokens that its next version may take; None where that is no more, or the reply ended otherwise."""
-    if message.error_code != RoomUsedUpByReasoning.code:
-        return None
-    return larger_reserve_tokens(conversation, number_in(message.error_params["room_tokens"]))
+    return doubled_reserve_tokens(conversation, message)

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from conversations.core.window.calibration import ERROR_EDGES_PERCENT
 from conversations.models import Calibration, KeptText
-from conversations.services.counting.calibration import find_calibration
+from conversations.services.language_models.calibration import find_calibration
 from tests.admin.stored import make_completion
 
 LIST = reverse("admin:conversations_calibration_changelist")

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from conversations.models import Completion, Price
 from conversations.models.price import today
-from conversations.services.counting.prices import find_unit_prices
+from conversations.services.language_models.prices import find_unit_prices
 from tests.admin.conftest import signed_in
 from tests.admin.stored import make_completion, make_person
 from tests.support.waiting import wait_for_lock_waits

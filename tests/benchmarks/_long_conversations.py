@@ -15,7 +15,8 @@ from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
 from conversations.models import Conversation, Message, Scenario
 from conversations.services.conversations.conversations import start_conversation
-from conversations.services.counting.model_context import ModelContext, model_context, scenario_policy
+from conversations.services.language_models.effective_policy import scenario_policy
+from conversations.services.language_models.model_context import ModelContext, model_context
 from conversations.services.windows.build_window import build_window, draft_message
 from tests.benchmarks._peers import Asked
 from tests.rendering.replies import REPLIES

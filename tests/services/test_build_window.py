@@ -9,8 +9,8 @@ from conversations.core.errors import ConversationTooLong, MessageTooLong, Polic
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.policies import WindowPolicy
 from conversations.models import Calibration, Message, Scenario
-from conversations.services.counting.calibration import known
-from conversations.services.counting.model_context import model_context
+from conversations.services.language_models.calibration import known
+from conversations.services.language_models.model_context import model_context
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.messages.mark_message import pin_message
 from conversations.services.replies.end_reply import Ending, end_reply

@@ -11,9 +11,9 @@ from conversations.core.money.usage import Usage
 from conversations.core.window.calibration import FEWEST_PAIRS
 from conversations.models import Calibration, Completion, KeptText
 from conversations.providers.catalog.language_models import default_language_model
-from conversations.services.counting import calibration as service
-from conversations.services.counting.calibration import find_calibration, forget_limit, known, learn, learn_limit
-from conversations.services.counting.model_context import model_context
+from conversations.services.language_models import calibration as service
+from conversations.services.language_models.calibration import find_calibration, forget_limit, known, learn, learn_limit
+from conversations.services.language_models.model_context import model_context
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from tests.support.people import begin, make_user
 

@@ -13,7 +13,7 @@ from conversations.core.errors import InvalidHistory, NothingToRegenerate, Reply
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.models import Conversation, Message, Scenario
 from conversations.services.conversations.conversations import default_scenario
-from conversations.services.counting.model_context import model_context
+from conversations.services.language_models.model_context import model_context
 from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply

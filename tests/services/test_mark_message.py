@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from conversations.core.errors import MessageExcluded, MessageNotFound, MessageNotPinnable, PinsTooLong, ReplyInProgress
 from conversations.live.fanout import Subscriber, conversation_topic, subscribe
 from conversations.models import Conversation, Message, Scenario
-from conversations.services.counting.model_context import model_context
+from conversations.services.language_models.model_context import model_context
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply

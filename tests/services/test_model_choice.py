@@ -11,8 +11,9 @@ from conversations.core.errors import EffortNotAccepted, LanguageModelNotOffered
 from conversations.models import Conversation, Message, Run, Scenario
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.conversations.language_model import choose_language_model
-from conversations.services.counting.model_choice import choose_model, conversation_toolbox, offered_models
-from conversations.services.counting.model_context import conversation_context, conversation_policy
+from conversations.services.language_models.effective_policy import conversation_policy
+from conversations.services.language_models.model_choice import choose_model, conversation_toolbox, offered_models
+from conversations.services.language_models.model_context import conversation_context
 from conversations.services.replies.complete_step import StepRequest
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply

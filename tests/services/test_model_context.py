@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conversations.providers.catalog.language_models import language_models
 from conversations.providers.tokens import tokenizer
-from conversations.services.counting.model_context import load_tokenizers
+from conversations.services.language_models.model_context import load_tokenizers
 
 
 def test_every_vocabulary_on_offer_is_loaded_at_the_start(settings):

@@ -12,7 +12,7 @@ from conversations.core.money.unit_prices import PriceTier, UnitPrices
 from conversations.core.money.usage import Usage
 from conversations.models import Completion, Price
 from conversations.models.completion import Purpose
-from conversations.services.counting.prices import all_unit_prices, find_unit_prices
+from conversations.services.language_models.prices import all_unit_prices, find_unit_prices
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
 from tests.admin.stored import make_conversation, make_person, make_record
 

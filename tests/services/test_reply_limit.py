@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conversations.providers.wire.completion_stream import ReasoningDelta, TextDelta, ToolCallDelta
-from conversations.services.counting.model_context import named_model_context
+from conversations.services.language_models.model_context import named_model_context
 from conversations.services.replies.reply_limit import FAR_ABOVE, MOST_THOUGHT_CHARACTERS, ReplyLimit
 
 pytestmark = pytest.mark.django_db

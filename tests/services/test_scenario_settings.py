@@ -12,7 +12,7 @@ from conversations.core.errors import ToolSchemasTooLong
 from conversations.core.tools.listed_tools import ListedTool
 from conversations.core.window.policies import SlidingWindow
 from conversations.models import McpServer, Scenario
-from conversations.services.counting.model_context import model_context
+from conversations.services.language_models.model_context import model_context
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.scenarios.scenario_settings import check_scenario
 from tests.support.people import begin, make_user, post

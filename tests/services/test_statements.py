@@ -19,7 +19,7 @@ from chatsite.accounts.models import SiteBudget
 from conversations.core.money.usage import Usage
 from conversations.models import Conversation, Scenario
 from conversations.runs.claim import claim_runs
-from conversations.services.counting.calibration import learn
+from conversations.services.language_models.calibration import learn
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.messages.post_message import post_message
 from conversations.services.replies.complete_step import StepRequest, open_step

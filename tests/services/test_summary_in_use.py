@@ -9,8 +9,8 @@ import pytest
 
 from conversations.models import Conversation
 from conversations.selectors.conversations.summary import previous_summary, sendable_summaries
-from conversations.services.counting.model_context import model_context
 from conversations.services.grounding.recall import Recalled
+from conversations.services.language_models.model_context import model_context
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.messages.mark_message import exclude_message

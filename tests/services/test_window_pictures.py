@@ -9,7 +9,7 @@ from conversations.core.window.picture_tokens import PictureSize
 from conversations.models import Message, Picture
 from conversations.providers.catalog.picture_rules import known_pictures
 from conversations.selectors.conversations.pictures import sent_pictures
-from conversations.services.counting.model_context import model_context
+from conversations.services.language_models.model_context import model_context
 from conversations.services.limits.message_checks import check_message
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.windows.build_window import build_window, draft_message, stored_message

@@ -31,7 +31,7 @@ from conversations.core.window.calibration import (
 from conversations.models import Calibration
 from conversations.providers.catalog.language_models import language_models
 from conversations.selectors.figures.estimate_errors import newest_estimate_errors
-from conversations.services.counting.calibration import ReportedPrompt, forget_limit, reported_prompts
+from conversations.services.language_models.calibration import ReportedPrompt, forget_limit, reported_prompts
 from conversations.templatetags import figures
 
 ROWS = 50

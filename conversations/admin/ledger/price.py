@@ -27,7 +27,7 @@ from conversations.models import Price
 from conversations.models.price import today
 from conversations.providers.catalog.language_models import ConfiguredModel, language_models
 from conversations.selectors.figures.reported_costs import reported_costs
-from conversations.services.counting.prices import all_unit_prices
+from conversations.services.language_models.prices import all_unit_prices
 from conversations.templatetags import figures
 
 REPORTED_DAYS = 30  # for so long ours and theirs are compared

@@ -104,9 +104,9 @@ def is_worth_learning(accepted_tokens: int, limit_tokens: int) -> bool:
     return accepted_tokens - limit_tokens > limit_tokens // (2 * CLOSE)
 
 
-def largest_reserve_tokens(context_window_tokens: int) -> int:
-    """Return the most that a reply may take of a context window that is smaller than the site was set up for."""
-    return max(1, context_window_tokens // RESERVE_SHARE)
+def bounded_reserve_tokens(reserve_tokens: int, *, context_window_tokens: int) -> int:
+    """Return a reply reserve that was meant for a larger context window: at most a quarter of this one."""
+    return min(reserve_tokens, max(1, context_window_tokens // RESERVE_SHARE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class RefusedPrompt:
     def reserve_to_try_tokens(self) -> int:
         """The most that a reply may take of the next prompt, of half the tokens: alone it may be above the limit."""
         half_tokens = (self.estimated_tokens + self.reply_reserve_tokens) // 2
-        return min(self.reply_reserve_tokens, largest_reserve_tokens(half_tokens))
+        return bounded_reserve_tokens(self.reply_reserve_tokens, context_window_tokens=half_tokens)
 
     def is_explained_by(self, limit_tokens: int) -> bool:
         """Tell whether the numbers say why it was refused: with its reply it is above the limit."""

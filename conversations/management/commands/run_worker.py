@@ -19,7 +19,7 @@ from conversations.runs.indexer import Indexer
 from conversations.runs.message_counter import MessageCounter
 from conversations.runs.message_indexer import MessageIndexer
 from conversations.runs.worker import DRAIN_SECONDS, Worker
-from conversations.services.counting.model_context import load_tokenizers
+from conversations.services.language_models.model_context import load_tokenizers
 
 
 class Command(BaseCommand):

@@ -26,7 +26,7 @@ from conversations.management.startup import (
     require_schema,
 )
 from conversations.runs.worker import DRAIN_SECONDS
-from conversations.services.counting.model_context import load_tokenizers
+from conversations.services.language_models.model_context import load_tokenizers
 
 MAX_FRAME_BYTES = 256 * 1024
 REQUESTS_SECONDS = 30

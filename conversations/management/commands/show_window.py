@@ -19,7 +19,8 @@ from conversations.management.window_table import window_lines
 from conversations.models import Conversation
 from conversations.selectors.conversations.system_texts import system_texts
 from conversations.selectors.conversations.window import view_window
-from conversations.services.counting.model_context import model_context, scenario_policy
+from conversations.services.language_models.effective_policy import scenario_policy
+from conversations.services.language_models.model_context import model_context
 from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
 
 LARGEST_ID = 2**63 - 1

@@ -22,7 +22,7 @@ from conversations.models import Conversation, Scenario
 from conversations.models.scenario import PLAIN, WITH_TOOLS, WebSearch
 from conversations.selectors.conversations.scenarios import find_scenario
 from conversations.selectors.conversations.web_search import web_search_choice
-from conversations.services.counting.model_choice import check_choice
+from conversations.services.language_models.model_choice import check_choice
 from conversations.services.ledger.anonymize_ledger import wait_for_other_deletions
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.services.windows.active_path import lock_conversation

@@ -10,7 +10,7 @@ from chatsite.accounts.models import User
 from conversations.core.frames.definitions import ModelChosen
 from conversations.live.fanout import COUNTS, publish, publish_frame
 from conversations.models import Conversation
-from conversations.services.counting.model_choice import check_choice, choose_model
+from conversations.services.language_models.model_choice import check_choice, choose_model
 
 
 def choose_language_model(conversation: Conversation, *, user: User, language_model: str, effort: str) -> None:

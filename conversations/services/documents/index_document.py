@@ -21,7 +21,7 @@ from conversations.grounding.passage_index import insert_passages
 from conversations.models import Document, DocumentFile, Passage, Scenario
 from conversations.models.document import DocumentState
 from conversations.parsing import ParsedPassage, SkippedParts
-from conversations.services.counting.model_context import model_context
+from conversations.services.language_models.model_context import model_context
 
 LEASE = dt.timedelta(seconds=15)
 MOST_ATTEMPTS = 3

@@ -25,7 +25,7 @@ from conversations.models.completion import Purpose
 from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel, embedding_model
 from conversations.providers.clients.client_pool import embedding_client
 from conversations.providers.clients.embeddings import EmbeddingRequest, Embeddings, Vector, embedding_requests
-from conversations.services.counting.prices import find_unit_prices
+from conversations.services.language_models.prices import find_unit_prices
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion
 from conversations.services.ledger.provider_attempts import (
     finish_before_cancelling,

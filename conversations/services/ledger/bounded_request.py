@@ -33,7 +33,7 @@ from conversations.providers.wire.completion_stream import (
     TextDelta,
     TextWasReasoning,
 )
-from conversations.services.counting.model_context import ModelContext
+from conversations.services.language_models.model_context import ModelContext
 
 from .ledger import NewCompletion, Outcome, open_completion
 from .provider_attempts import finish_before_cancelling, known_errors, open_row, settle_row

@@ -25,8 +25,8 @@ from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.completion import Purpose
 from conversations.providers.tokens.tokenizer import count_text, encoding_for
 from conversations.selectors.figures.spending import MoneyLimits, money_limits
-from conversations.services.counting.calibration import learn, learn_accepted
-from conversations.services.counting.prices import price_columns, price_list_column, prices_when_opened
+from conversations.services.language_models.calibration import learn, learn_accepted
+from conversations.services.language_models.prices import price_columns, price_list_column, prices_when_opened
 
 from .reservations import Amount, LoopNotCovered, NotCovered, move_loop_reservation, reserve, settle, why_not_covered
 

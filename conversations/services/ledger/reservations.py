@@ -31,7 +31,8 @@ from conversations.core.money.allowance import LimitPeriod, Whose, allowance_err
 from conversations.core.money.unit_prices import UnitPrices, worst_case_usd
 from conversations.models import Completion, Run, Scenario
 from conversations.selectors.figures.spending import MoneyLimits, allowances
-from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
+from conversations.services.language_models.effective_policy import effective_policy
+from conversations.services.language_models.model_context import ModelContext, model_context
 
 from .ledger_sums import ADD_TO_LEDGER_SUMS, AS_LEDGER_SUMS, ON_CONFLICT_ADD
 

@@ -39,7 +39,8 @@ from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.pictures import SentPicture
 from conversations.selectors.conversations.web_search import searches_web
 from conversations.selectors.figures.spending import allowances, money_limits
-from conversations.services.counting.model_context import conversation_context, conversation_policy
+from conversations.services.language_models.effective_policy import conversation_policy
+from conversations.services.language_models.model_context import conversation_context
 from conversations.services.ledger.reservations import requests_after, worst_loop_usd
 from conversations.services.windows.build_window import (
     build_window,

@@ -30,7 +30,7 @@ from conversations.models import (
 )
 from conversations.providers.tokens.tokenizer import count_text
 from conversations.selectors.conversations.hold_conversation import HOLD_CONVERSATION
-from conversations.services.counting.model_context import conversation_context
+from conversations.services.language_models.model_context import conversation_context
 
 from .passage_rows import COLUMNS, PassageRow, ReadMessage, make_rows
 

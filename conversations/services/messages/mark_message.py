@@ -11,7 +11,7 @@ from conversations.core.errors import MessageExcluded, MessageNotPinnable, Messa
 from conversations.core.frames.definitions import MessageMarked
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
-from conversations.services.counting.model_context import conversation_context
+from conversations.services.language_models.model_context import conversation_context
 from conversations.services.summaries.want_summary import message_excluded
 from conversations.services.windows.active_path import lock_conversation
 from conversations.services.windows.build_window import check_it_fits, draft_message, stored_message

@@ -23,7 +23,7 @@ from conversations.core.text.storable_text import clean_content
 from conversations.core.window.history import HistoryMessage
 from conversations.live.fanout import RUNS, publish, publish_frame
 from conversations.models import Conversation, Message
-from conversations.services.counting.model_context import conversation_context
+from conversations.services.language_models.model_context import conversation_context
 from conversations.services.limits.message_checks import check_message
 from conversations.services.pictures.pictures import take_pictures
 from conversations.services.replies.wait_for_end import retry_after_stop

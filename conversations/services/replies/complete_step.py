@@ -47,8 +47,8 @@ from conversations.providers.wire.completion_stream import (
     ToolCallDelta,
 )
 from conversations.selectors.conversations.pictures import data_urls
-from conversations.services.counting.model_choice import reply_effort
-from conversations.services.counting.model_context import ModelContext, conversation_context
+from conversations.services.language_models.model_choice import reply_effort
+from conversations.services.language_models.model_context import ModelContext, conversation_context
 from conversations.services.ledger.ledger import NewCompletion, open_completion
 from conversations.services.ledger.provider_attempts import (
     MOST_ATTEMPTS,

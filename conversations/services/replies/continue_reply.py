@@ -20,8 +20,8 @@ from conversations.core.prompt.continuation import may_be_continued
 from conversations.live.fanout import RUNS, publish
 from conversations.models import Completion, Conversation, Message, PathChange, Run
 from conversations.providers.catalog.language_models import language_models
-from conversations.services.counting.model_choice import choose_model, is_offered, use_model_of_run
-from conversations.services.counting.model_context import conversation_context
+from conversations.services.language_models.model_choice import choose_model, is_offered, use_model_of_run
+from conversations.services.language_models.model_context import conversation_context
 from conversations.services.limits.message_checks import MINUTE, check_regeneration
 from conversations.services.windows.active_path import lock_conversation
 from conversations.services.windows.build_window import text_so_far

@@ -19,8 +19,8 @@ from conversations.core.frames.frame import Frame
 from conversations.core.prompt.messages import PromptMessage
 from conversations.live.fanout import MESSAGES, publish, publish_awaiting_approval, publish_frame
 from conversations.models import Message
-from conversations.services.counting.model_choice import use_model_of_run
-from conversations.services.counting.model_context import conversation_context
+from conversations.services.language_models.model_choice import use_model_of_run
+from conversations.services.language_models.model_context import conversation_context
 from conversations.services.titles.want_title import want_title
 
 from .reasoning import Reasoning, shown_seconds

@@ -25,12 +25,12 @@ from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.providers.clients.completions import CompletionClient
 from conversations.selectors.conversations.web_search import searches_web
-from conversations.services.counting.model_choice import takes_tools
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.grounding.look_up import LookedUp, look_up, looked_up_before
 from conversations.services.grounding.recall import Recalled, recall, recalled_before
 from conversations.services.grounding.search_web import search_web
 from conversations.services.grounding.wait_for_documents import wait_for_documents
+from conversations.services.language_models.model_choice import takes_tools
 from conversations.services.ledger.provider_attempts import finish_before_cancelling
 from conversations.services.windows.active_path import RunHolder
 from conversations.tools.tool import ToolContext

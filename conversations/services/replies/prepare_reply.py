@@ -24,18 +24,17 @@ from conversations.models.document import DocumentState
 from conversations.providers.wire.context_length import says_context_too_long
 from conversations.selectors.conversations.history import HistoryRow
 from conversations.selectors.conversations.sent_request import passage_of
-from conversations.services.counting.calibration import learn_limit, learn_refused
-from conversations.services.counting.model_choice import conversation_toolbox, use_model_of_run
-from conversations.services.counting.model_context import (
-    ModelContext,
-    conversation_context,
+from conversations.services.grounding.keep_passages import origin_of
+from conversations.services.grounding.look_up import LookedUp
+from conversations.services.grounding.recall import Recalled, still_sendable
+from conversations.services.language_models.calibration import learn_limit, learn_refused
+from conversations.services.language_models.effective_policy import (
     conversation_policy,
     effective_policy,
     reply_reserve_tokens,
 )
-from conversations.services.grounding.keep_passages import origin_of
-from conversations.services.grounding.look_up import LookedUp
-from conversations.services.grounding.recall import Recalled, still_sendable
+from conversations.services.language_models.model_choice import conversation_toolbox, use_model_of_run
+from conversations.services.language_models.model_context import ModelContext, conversation_context
 from conversations.services.summaries.want_summary import want_summary
 from conversations.services.windows.build_window import (
     StoredCounts,

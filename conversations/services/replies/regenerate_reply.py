@@ -8,15 +8,12 @@ from django.db import transaction
 
 from chatsite.accounts.models import User
 from conversations.access import find_reply, lock_admitted
-from conversations.core.errors import MessageExcluded, NothingToRegenerate, ReplyInProgress, RoomUsedUpByReasoning
+from conversations.core.errors import MessageExcluded, NothingToRegenerate, ReplyInProgress
 from conversations.live.fanout import RUNS, publish
-from conversations.models import Conversation, Message, Run
-from conversations.services.counting.model_choice import find_offered_model
-from conversations.services.counting.model_context import (
-    conversation_context,
-    larger_reserve_tokens,
-    reply_reserve_tokens,
-)
+from conversations.models import Conversation, Message
+from conversations.services.language_models.model_choice import find_offered_model
+from conversations.services.language_models.model_context import conversation_context
+from conversations.services.language_models.reply_reserve import doubled_reserve_tokens, used_up_reserve_tokens
 from conversations.services.limits.message_checks import check_regeneration
 from conversations.services.windows.active_path import add_reply, leave_path, lock_conversation
 
@@ -45,19 +42,15 @@ def regenerate_reply(
         if reply.parent.excluded:
             raise MessageExcluded
         locked.language_model = language_model or locked.language_model  # not stored: for this reply alone
-        room_tokens = _larger_room_tokens(locked, reply) if more_room else None
+        own_reserve_tokens = _own_reserve_tokens(locked, reply) if more_room else None
         # Or the old reply would be gone for nothing.
-        check_regeneration(user, locked, reply.parent, reply_reserve_tokens=room_tokens)
+        check_regeneration(user, locked, reply.parent, reply_reserve_tokens=own_reserve_tokens)
         leave_path(locked, reply.first_position, head_id=reply.parent_id)
-        sibling = add_reply(locked, reply.parent, conversation_context(locked), reply_reserve_tokens=room_tokens)
+        sibling = add_reply(locked, reply.parent, conversation_context(locked), reply_reserve_tokens=own_reserve_tokens)
         transaction.on_commit(partial(publish, RUNS, "waiting"))
     return sibling
 
 
-def _larger_room_tokens(conversation: Conversation, reply: Message) -> int | None:
-    """Return the room for another try; None is the scenario's own, for a reply that did not need more."""
-    if reply.error_code != RoomUsedUpByReasoning.code:
-        return None
-    own = Run.objects.filter(reply=reply).values_list("reply_reserve_tokens", flat=True).first()
-    room_tokens = own or reply_reserve_tokens(conversation)
-    return larger_reserve_tokens(conversation, room_tokens) or room_tokens
+def _own_reserve_tokens(conversation: Conversation, reply: Message) -> int | None:
+    """Return the reserve of another try; None is the scenario's, for a reply that did not need more."""
+    return doubled_reserve_tokens(conversation, reply) or used_up_reserve_tokens(reply)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conversations.providers.wire.completion_stream import CompletionEvent, ReasoningDelta, TextDelta, ToolCallDelta
-from conversations.services.counting.model_context import ModelContext
+from conversations.services.language_models.model_context import ModelContext
 
 FAR_ABOVE = 4  # times the tokens that were asked for
 # English text has four characters in a token. Up to there nothing is counted, so a usual reply costs nothing.

@@ -13,7 +13,7 @@ from conversations.core.errors import CompletionError, KeptReasoningTooLong
 from conversations.core.prompt.kept_reasoning import KeptReasoning, without_unsendable
 from conversations.providers.wire.completion_stream import CompletionEnd, ToolCallCollector, ToolCallDelta
 from conversations.providers.wire.reasoning_fields import MOST_KEPT_CHARACTERS
-from conversations.services.counting.model_context import ModelContext
+from conversations.services.language_models.model_context import ModelContext
 from conversations.services.ledger.ledger import Outcome
 
 # What is encrypted and encoded is longer than what it says, by far less than this: a smaller report is not believed.

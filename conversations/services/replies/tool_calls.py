@@ -28,8 +28,8 @@ from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE, TOOL_NAME, is
 from conversations.core.window.tool_steps import truncate_arguments
 from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
-from conversations.services.counting.model_choice import use_model_of_run
-from conversations.services.counting.model_context import ModelContext, conversation_context
+from conversations.services.language_models.model_choice import use_model_of_run
+from conversations.services.language_models.model_context import ModelContext, conversation_context
 from conversations.services.windows.active_path import RunHolder, lock_streaming
 from conversations.tools.toolbox import Toolbox
 

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from chatsite.accounts.models import User
 from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS, SHARES
-from conversations.services.counting.sampling import check_levels
+from conversations.services.language_models.sampling import check_levels
 
 from .scenario_settings import check_scenario
 

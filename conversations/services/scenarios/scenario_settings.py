@@ -20,9 +20,10 @@ from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.catalog.language_models import language_models
 from conversations.providers.tokens.tokenizer import count_tool_schemas
-from conversations.services.counting.model_choice import is_offered
-from conversations.services.counting.model_context import ModelContext, model_context, scenario_policy
-from conversations.services.counting.sampling import check_it_is_for_people, check_sampling
+from conversations.services.language_models.effective_policy import scenario_policy
+from conversations.services.language_models.model_choice import is_offered
+from conversations.services.language_models.model_context import ModelContext, model_context
+from conversations.services.language_models.sampling import check_it_is_for_people, check_sampling
 from conversations.tools.toolbox import offered_keys, scenario_toolbox
 from conversations.window_policies import policy_choices
 

@@ -10,7 +10,8 @@ from conversations.core.prompt.summary_text import render_summary
 from conversations.core.text.storable_text import clean_typed_text
 from conversations.models import Conversation, Summary, SummaryState
 from conversations.selectors.conversations.summary import previous_summary, sendable_summaries
-from conversations.services.counting.model_context import conversation_context, conversation_policy
+from conversations.services.language_models.effective_policy import conversation_policy
+from conversations.services.language_models.model_context import conversation_context
 
 from .store_summary import add_version
 from .want_summary import want_summary

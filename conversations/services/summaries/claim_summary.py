@@ -23,7 +23,8 @@ from conversations.core.prompt.summary_text import SummarizedMessage, render_sum
 from conversations.core.window.truncation import characters_that_fit, truncate_text
 from conversations.models import Conversation, Summary, SummaryState
 from conversations.selectors.conversations.summary import valid_summaries
-from conversations.services.counting.model_context import ModelContext, conversation_context, conversation_policy
+from conversations.services.language_models.effective_policy import conversation_policy
+from conversations.services.language_models.model_context import ModelContext, conversation_context
 
 MOST_ATTEMPTS = 3
 MOST_TOKENS = 48_000  # of messages that one claim reads: of more, the newest are summarised

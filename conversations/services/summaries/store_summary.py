@@ -11,7 +11,7 @@ from conversations.core.errors import CompletionError
 from conversations.core.prompt.summary_text import render_summary
 from conversations.models import Conversation, Summary, SummaryState
 from conversations.selectors.conversations.hold_conversation import HOLD_CONVERSATION
-from conversations.services.counting.model_context import conversation_context
+from conversations.services.language_models.model_context import conversation_context
 
 from .claim_summary import MOST_ATTEMPTS, HeldSummary
 from .write_summary import WrittenSummary

@@ -27,7 +27,7 @@ from conversations.live.database_threads import in_indexer_thread
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.tokens.tokenizer import count_prompt
-from conversations.services.counting.model_context import ModelContext, named_model_context
+from conversations.services.language_models.model_context import ModelContext, named_model_context
 from conversations.services.ledger.bounded_request import BoundedRequest
 
 from .claim_summary import HeldSummary, SourceMessage, renew_lease

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from chatsite.accounts.gate.admission import Admission, find_admission
 from conversations.core.window.truncation import characters_that_fit, truncate_text
 from conversations.models import Conversation, Message, TitleState
-from conversations.services.counting.model_context import ModelContext
+from conversations.services.language_models.model_context import ModelContext
 
 MOST_ATTEMPTS = 3
 TITLE_SECONDS = 30

@@ -21,7 +21,7 @@ from conversations.live.fanout import person_topic, publish
 from conversations.models import Conversation, TitleState
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
-from conversations.services.counting.model_context import ModelContext, named_model_context
+from conversations.services.language_models.model_context import ModelContext, named_model_context
 from conversations.services.ledger.bounded_request import BoundedRequest
 
 from .claim_title import (

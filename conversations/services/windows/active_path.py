@@ -13,8 +13,8 @@ from chatsite.postgres.compiled_query import CompiledQuery
 from chatsite.postgres.linked_insert import insert_linked_rows
 from conversations.core.errors import ConversationNotFound, ReplyInterrupted
 from conversations.models import Conversation, Message, PathChange, Run
-from conversations.services.counting.model_choice import choose_model
-from conversations.services.counting.model_context import ModelContext
+from conversations.services.language_models.model_choice import choose_model
+from conversations.services.language_models.model_context import ModelContext
 from conversations.services.summaries.want_summary import path_changed
 
 

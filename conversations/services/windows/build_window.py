@@ -24,8 +24,9 @@ from conversations.providers.tokens.tokenizer import count_tool_schemas
 from conversations.selectors.conversations.history import History, HistoryRow, read_history, read_pins
 from conversations.selectors.conversations.pictures import SentPicture, sent_pictures
 from conversations.selectors.conversations.system_texts import system_texts
-from conversations.services.counting.model_choice import conversation_toolbox
-from conversations.services.counting.model_context import ModelContext, conversation_context, conversation_policy
+from conversations.services.language_models.effective_policy import conversation_policy
+from conversations.services.language_models.model_choice import conversation_toolbox
+from conversations.services.language_models.model_context import ModelContext, conversation_context
 from conversations.tools.toolbox import Toolbox
 
 from .window_pictures import WindowPictures, with_smaller_pictures

@@ -6,7 +6,7 @@ import contextlib
 
 from conversations.core.errors import PolicyFailed, PromptError
 from conversations.models import Conversation
-from conversations.services.counting.model_context import conversation_context
+from conversations.services.language_models.model_context import conversation_context
 
 from .build_window import build_window, draft_message
 

@@ -22,7 +22,7 @@ from conversations.core.window.picture_scaling import scale_to_fit
 from conversations.core.window.picture_tokens import ModelPictures, PictureSize, message_picture_tokens
 from conversations.core.window.policies import WindowPolicy
 from conversations.selectors.conversations.pictures import SentPicture
-from conversations.services.counting.model_context import ModelContext
+from conversations.services.language_models.model_context import ModelContext
 
 HALF = Fraction(1, 2)  # of the longest prompt, for the pictures of one message
 

@@ -8,7 +8,7 @@ from conversations.core.window.summary import WindowSummary
 from conversations.core.window.window_record import SummaryRecord
 from conversations.models import Conversation, Summary
 from conversations.selectors.conversations.summary import sendable_summaries, valid_summaries
-from conversations.services.counting.model_context import conversation_context
+from conversations.services.language_models.model_context import conversation_context
 
 
 class WindowSummaries(NamedTuple):

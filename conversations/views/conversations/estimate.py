@@ -19,7 +19,7 @@ from conversations.selectors.conversations.never_recalled import list_never_reca
 from conversations.selectors.conversations.system_texts import system_texts
 from conversations.selectors.conversations.window import view_window
 from conversations.selectors.conversations.window_coverage import Coverage
-from conversations.services.counting.model_choice import conversation_toolbox
+from conversations.services.language_models.model_choice import conversation_toolbox
 from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors

@@ -12,8 +12,8 @@ from django.utils.functional import Promise
 from chatsite.accounts.models import User
 from conversations.models import Conversation
 from conversations.providers.catalog.language_models import ConfiguredModel
-from conversations.services.counting.model_choice import ModelChoice, choose_model, offered_models
-from conversations.services.counting.prices import all_unit_prices
+from conversations.services.language_models.model_choice import ModelChoice, choose_model, offered_models
+from conversations.services.language_models.prices import all_unit_prices
 from conversations.wording.model_labels import EFFORT_LABELS
 from conversations.wording.money_amounts import price_label
 

@@ -27,7 +27,7 @@ from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
 from conversations.selectors.figures.own_usage import totals_of_conversation
 from conversations.selectors.review.readings import newest_reading
-from conversations.services.counting.model_choice import offered_models
+from conversations.services.language_models.model_choice import offered_models
 from conversations.services.limits.message_checks import user_allowances
 from conversations.services.pictures.pictures import largest_picture_bytes
 from conversations.views.documents.document_list import Addresses, adding_context, documents_context

@@ -14,7 +14,7 @@ from conversations.selectors.conversations.conversation_list import conversation
 from conversations.selectors.conversations.thread import thread_from
 from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
-from conversations.services.counting.model_choice import offered_models
+from conversations.services.language_models.model_choice import offered_models
 from conversations.wording.error_sentences import ReaderLocale
 
 from .model_menu import model_key

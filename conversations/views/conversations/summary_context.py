@@ -8,7 +8,7 @@ from conversations.core.errors import PolicyFailed
 from conversations.core.window.policies import SlidingWindow, WindowPolicy
 from conversations.models import Conversation, Summary
 from conversations.selectors.conversations.summary import previous_summary, sendable_summaries, summary_state
-from conversations.services.counting.model_context import conversation_policy, effective_policy
+from conversations.services.language_models.effective_policy import conversation_policy, effective_policy
 from conversations.wording.error_sentences import ReaderLocale, stored_error_sentence
 
 

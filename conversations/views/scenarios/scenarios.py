@@ -25,8 +25,8 @@ from conversations.selectors.conversations.scenarios import (
     list_scenarios,
 )
 from conversations.services.conversations.conversations import default_scenario
-from conversations.services.counting.model_context import model_context
 from conversations.services.documents.upload_limits import count_upload
+from conversations.services.language_models.model_context import model_context
 from conversations.services.scenarios.scenario_file import problems_of, read_document, write_document
 from conversations.services.scenarios.scenarios import check_there_is_room, copy_scenario, delete_scenario
 from conversations.views.http import parameters
