@@ -52,6 +52,8 @@ def example(error):
         return error(megabytes=20)
     if issubclass(error, (errors.TooManyDocuments, errors.TooManyFiles, errors.TooManyPictures)):
         return error(most=100)
+    if issubclass(error, errors.PicturesTooLargeForModel):
+        return error(given_bytes=28_000_001, most_bytes=28_000_000)
     if issubclass(error, errors.TooManyPicturesForModel):
         return error(most=20)
     if issubclass(error, (errors.NotesHaveTooManyCharacters, errors.NotesHaveTooManyTokens)):

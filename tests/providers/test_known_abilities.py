@@ -67,7 +67,7 @@ def test_a_model_is_offered_to_roles_and_domains():
     ("spec", "message"),
     [
         ("gpt-4o tools=perhaps", "neither yes nor no"),
-        ("gpt-4o efforts=low|enormous", "efforts=enormous"),
+        ("gpt-4o efforts=low|enormous", "in which enormous is none of none, minimal, "),
         ("gpt-4o efforts=low||high", "a value is missing"),
         ("gpt-4o, gpt-5 for=everyone", "neither a role"),
         ("gpt-4o for=admin", "it is for all"),

@@ -62,6 +62,7 @@ def test_the_settings_correct_a_dialect():
     assert model.dialect.prompt_format == model.language_model.prompt_format == PromptFormat("responses", "anthropic")
     assert model.dialect.output_limit_field == "max_output_tokens"
     assert model.dialect.sent_back == {"reasoning_content", "extra_content"}
+    assert configured('sent_back="reasoning_content, extra_content"').dialect.sent_back == model.dialect.sent_back
     assert configured("sent_back=none").dialect.sent_back == frozenset()
     assert configured("").dialect == PLAIN_DIALECT
 
@@ -82,6 +83,7 @@ def test_a_newer_model_of_openai_can_be_asked_over_chat_completions():
         ("effort_field=none", {"effort": ""}),
         ("think_tags=no", {"think_tags": "no"}),
         ("sent_back=reasoning_content", {"sent_back": frozenset({"reasoning_content"})}),
+        ("request_mb=10", {"largest_request_mb": 10}),
         ("cache_breakpoints=anthropic", {"prompt_format": PromptFormat("chat", "anthropic")}),
     ],
 )
@@ -97,13 +99,18 @@ def test_what_is_known_can_be_corrected_the_other_way_too():
 
 
 def test_every_field_of_a_dialect_has_a_word():
-    """*form* is two: the API, and its breakpoints."""
+    """*prompt_format* is two: the API, and its breakpoints."""
     assert len(DIALECT_WORDS) == len(fields(Dialect)) + 1
     options = "wire=chat cache_breakpoints=none sent_back=none output_limit_field=max_tokens cache_key=yes"
-    options += " stream_options=no effort_field=none think_tags=no"
+    options += " stream_options=no effort_field=none think_tags=no request_mb=20"
     assert {option.partition("=")[0] for option in options.split()} == set(DIALECT_WORDS)
     assert configured(options).dialect == Dialect(
-        takes_cache_key=True, takes_stream_options=False, sent_back=frozenset(), effort="", think_tags="no"
+        takes_cache_key=True,
+        takes_stream_options=False,
+        sent_back=frozenset(),
+        effort="",
+        think_tags="no",
+        largest_request_mb=20,
     )
 
 
@@ -113,7 +120,7 @@ def test_every_field_of_a_dialect_has_a_word():
         ("wire=grpc", "wire=grpc, which is none of chat, responses"),
         ("cache_breakpoints=some", "none of none, openai, anthropic"),
         ("sent_back=thoughts", "in which thoughts is none of none, reasoning_content, "),
-        ("sent_back=", "in which  is none of "),
+        ("sent_back=", "sent_back=, in which a value is missing"),
         ("output_limit_field=8192", "output_limit_field=8192, which is none of max_tokens, max_completion_tokens"),
         ("output_limit_field=max_output_tokens", "none of max_tokens, max_completion_tokens"),
         ("wire=responses output_limit_field=max_tokens", "none of max_output_tokens"),
@@ -122,6 +129,7 @@ def test_every_field_of_a_dialect_has_a_word():
         ("wire=responses stream_options=no", "which is of Chat Completions alone"),
         ("effort_field=effort", "none of none, reasoning_effort, reasoning"),
         ("wire=responses effort_field=reasoning_effort", "none of none, reasoning"),
+        ("request_mb=0", "not a whole number of megabytes above 0"),
         ("think_tags=maybe", "none of yes, no, prefilled"),
     ],
 )

@@ -40,8 +40,8 @@ def test_pictures_come_in_the_order_of_their_message(conversation, cat, dog):
     sent = sent_pictures([first.pk, reply.pk])
     assert sent == {
         first.pk: (
-            SentPicture(dog.pk, dog.digest, "image/jpeg", 10, 20, "", ""),
-            SentPicture(cat.pk, cat.digest, "image/png", 640, 480, "A cat", "cat.png"),
+            SentPicture(dog.pk, dog.digest, "image/jpeg", 10, 20, "", "", dog.size_bytes),
+            SentPicture(cat.pk, cat.digest, "image/png", 640, 480, "A cat", "cat.png", cat.size_bytes),
         )
     }
     assert shown_pictures([first.pk, reply.pk])[first.pk] == (

@@ -3,16 +3,24 @@
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+from hypothesis import strategies as st
 
-from conversations.core.errors import PicturesTooLong, TooManyPicturesForModel
-from conversations.core.window.picture_tokens import PictureSize
+from conversations.core.errors import PicturesTooLargeForModel, PicturesTooLong, TooManyPicturesForModel
+from conversations.core.prompt.messages import PromptMessage
+from conversations.core.window.history import HistoryMessage
+from conversations.core.window.picture_tokens import PictureSize, message_picture_tokens
+from conversations.core.window.policies import SlidingWindow
+from conversations.core.window.request_pictures import encoded_bytes
 from conversations.models import Message, Picture
+from conversations.providers.catalog.language_models import parse_language_models
 from conversations.providers.catalog.picture_rules import known_pictures
-from conversations.selectors.conversations.pictures import sent_pictures
-from conversations.services.language_models.model_context import model_context
+from conversations.selectors.conversations.pictures import SentPicture, sent_pictures
+from conversations.services.language_models.model_context import ModelContext, model_context
 from conversations.services.limits.message_checks import check_message
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.windows.build_window import build_window, draft_message, stored_message
+from conversations.services.windows.window_pictures import WindowPictures
 from tests.support.people import begin, make_user
 from tests.support.pictures import store_picture
 
@@ -134,6 +142,71 @@ def test_of_a_request_the_provider_takes_so_many_pictures_and_the_newest_are_sen
     assert entry_of(window, second).pictures == "auto"
     with pytest.raises(TooManyPicturesForModel, match="at most 8 pictures"):
         check_message(conversation.owner, conversation, "Look", pictures=[*sent_pictures([first.pk])[first.pk]] * 2)
+
+
+MB = 1_000_000
+
+
+def test_of_a_request_the_provider_takes_so_many_bytes_and_the_newest_are_sent(conversation, model):
+    model("gpt-4o context_window=8192 request_mb=8")  # seven of them for pictures: 5.25 before they are encoded
+    pictures = [store_picture(conversation, bytes([number])) for number in range(4)]
+    Picture.objects.update(size_bytes=2 * MB)
+    first = ask_about(conversation, *pictures[:2])
+    second = ask_about(conversation, pictures[2])
+    third = ask_about(conversation, pictures[3])
+    window = window_of(conversation)
+
+    assert entry_of(window, first).pictures == "shown_earlier"
+    assert entry_of(window, first).picture_tokens > 0  # of the lines in their place
+    assert [entry_of(window, message).pictures for message in (second, third)] == ["high", "high"]
+    assert window.prompt[0].content.endswith("[Picture: cat.png, shown with its question]")
+    assert [len(message.pictures) for message in window.prompt] == [0, 1, 1, 0]
+
+
+def test_a_message_whose_own_pictures_have_too_many_bytes_is_refused_with_the_numbers(conversation, model):
+    model("gpt-4o context_window=8192 request_mb=8")
+    pictures = [store_picture(conversation, bytes([number])) for number in range(3)]
+    Picture.objects.update(size_bytes=2 * MB)
+    message = ask_about(conversation, *pictures)
+
+    with pytest.raises(PicturesTooLargeForModel, match=r"take 9 MB as they are sent, and .* at most 7 MB"):
+        check_message(conversation.owner, conversation, "Look", pictures=sent_pictures([message.pk])[message.pk])
+    assert isinstance(estimate(conversation, *pictures).error, PicturesTooLargeForModel)
+
+
+SIZES = st.lists(st.lists(st.integers(min_value=1, max_value=4 * MB), min_size=1, max_size=3), min_size=1, max_size=8)
+
+
+@given(SIZES, st.integers(min_value=1, max_value=40))
+def test_whatever_the_sizes_the_pictures_that_are_sent_fit_the_request(sizes, request_mb):
+    """The newest first: what is left out is a line, and older than all that is sent."""
+    options = f"gpt-4o context_window=1000000 request_mb={request_mb}"
+    [configured] = parse_language_models(options, base_url=HOME)
+    context = ModelContext(configured, configured.language_model, len)
+    most_bytes = configured.dialect.most_picture_bytes
+    messages = [_with_sizes(number, each) for number, each in enumerate(sizes)]
+    pictures = WindowPictures(context, SlidingWindow())
+    try:
+        newest = pictures.of_newest(*messages[0])
+    except PicturesTooLargeForModel:
+        assert encoded_bytes(messages[0][1]) > most_bytes
+        return
+    pictures.note_newest(newest)
+    sent = [newest, *(pictures.of_older(*each) for each in messages[1:])]
+
+    assert encoded_bytes(picture for each in sent for picture in each.message.pictures) <= most_bytes
+    left_out = [each.pictures_sent == "shown_earlier" for each in sent[1:]]
+    assert left_out == sorted(left_out)
+    for each in sent:
+        counted = message_picture_tokens(each.message, configured.pictures)
+        counted += context.content_tokens(each.message) - each.content_tokens
+        assert each.picture_tokens == counted
+
+
+def _with_sizes(number, sizes):
+    message = PromptMessage("user", f"Look {number}")
+    pictures = [SentPicture(1, f"{size}", "image/png", 64, 64, "", "cat.png", size) for size in sizes]
+    return HistoryMessage(100 - number, message, len(message.content)), pictures
 
 
 def test_pictures_that_take_more_than_half_of_a_prompt_are_sent_in_low_detail(conversation, model):

@@ -6,6 +6,7 @@
     │ ├ NothingToContinue
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
     │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens, EffortNotAccepted, TooManyPicturesForModel
+    │ ├ PicturesTooLargeForModel
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ └ PictureTooLarge, TooManyPictures, PicturesGone, PictureAlreadySent
@@ -180,6 +181,7 @@ from .inputs import (
     NotesHaveTooManyTokens,
     NothingToContinue,
     NothingToRegenerate,
+    PicturesTooLargeForModel,
     ReasonInvalid,
     ReplyInProgress,
     RequestTooLarge,
@@ -316,6 +318,7 @@ __all__ = [
     "PictureTooLarge",
     "PictureTooManyPixels",
     "PicturesGone",
+    "PicturesTooLargeForModel",
     "PicturesTooLong",
     "PinsTooLong",
     "PolicyFailed",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .base import ConversationError
 
+MB = 1_000_000
+
 
 class InputError(ConversationError):
     code = "invalid_input"
@@ -153,6 +155,19 @@ class TooManyPicturesForModel(InputError):
     counted = "most"
     singular = "This language model takes at most %(most)s picture in one request. Remove the others."
     template = "This language model takes at most %(most)s pictures in one request. Remove some of them."
+
+
+class PicturesTooLargeForModel(InputError):
+    """Its provider takes only so many bytes in a request, in which pictures are encoded."""
+
+    code = "pictures_too_large_for_model"
+    template = (
+        "The pictures of this message take %(given)s MB as they are sent, and this language model takes at most "
+        "%(most)s MB of them in one request. Remove some of them."
+    )
+
+    def __init__(self, *, given_bytes: int, most_bytes: int) -> None:
+        super().__init__(given=f"{-(-given_bytes // MB):,}", most=f"{most_bytes // MB:,}")
 
 
 class FrameError(ConversationError):

@@ -34,8 +34,9 @@ class ScaledSize(NamedTuple):
 class PromptPicture(NamedTuple):
     """A picture as it is sent: the SHA-256 of its bytes in hexadecimal, and its width and height in pixels.
 
-    One that is still to be scaled down to that size has *scaled_from*, the digest of the stored picture, and none of
-    its own: it can be counted, but its request can't leave.
+    *size_bytes* are those of the stored picture, also where it is scaled down. One that is still to be scaled down to
+    that size has *scaled_from*, the digest of the stored picture, and none of its own: it can be counted, but its
+    request can't leave.
     """
 
     digest: str
@@ -44,6 +45,7 @@ class PromptPicture(NamedTuple):
     height: int
     detail: PictureDetail = ""
     scaled_from: str = ""
+    size_bytes: int = 0
 
     @property
     def scaled_size(self) -> ScaledSize:

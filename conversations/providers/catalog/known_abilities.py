@@ -116,10 +116,8 @@ def configured_abilities(named: NamedModel) -> Abilities:
     abilities = known_abilities(named.name)
     if (tools := named.yes_or_no("tools")) is not None:
         abilities = replace(abilities, tools=tools)
-    if not (given := named.several("efforts")):
+    if not (given := named.some_of("efforts", EFFORTS)):
         return abilities
-    if unknown := [effort for effort in given if effort not in EFFORTS]:
-        raise named.error(f"has efforts={unknown[0]}, which is none of {', '.join(EFFORTS)}")
     efforts = tuple(effort for effort in EFFORTS if effort in given)
     if efforts == (NO_EFFORTS,):
         return replace(abilities, efforts=())

@@ -32,6 +32,12 @@ OUTPUT_LIMIT_FIELDS: Final = {"chat": ("max_tokens", "max_completion_tokens"), "
 EFFORT_FIELDS: Final = {"chat": ("none", "reasoning_effort", "reasoning"), "responses": ("none", "reasoning")}
 DIALECT_WORDS: Final = get_args(DialectWord)
 
+# The largest request, checked 2026-11-25. Of OpenAI, 50 MB with up to 500 pictures, as of servers that tell of none:
+# https://platform.openai.com/docs/guides/images-vision
+_ANTHROPIC_MB: Final = 32  # https://docs.claude.com/en/api/overview (above it a 413)
+# Of inline data; its newer 100 MB (https://blog.google/innovation-and-ai/technology/developers-tools) are not told of
+# the OpenAI-compatible address: https://ai.google.dev/gemini-api/docs/image-understanding
+_GEMINI_MB: Final = 20
 _REASONING_CONTENT: Final = ALWAYS_SENT_BACK | {"reasoning_content"}
 _OPENAI = Dialect(output_limit_field="max_completion_tokens", takes_cache_key=True, think_tags="no")
 
@@ -93,7 +99,7 @@ KNOWN: Final = (
     ),
     KnownDialect(
         "OpenRouter, Claude",
-        Dialect(prompt_format=PromptFormat("chat", "anthropic"), effort="reasoning"),
+        Dialect(PromptFormat("chat", "anthropic"), effort="reasoning", largest_request_mb=_ANTHROPIC_MB),
         "https://openrouter.ai/docs/features/prompt-caching https://openrouter.ai/docs/use-cases/reasoning-tokens",
         ("openrouter.ai",),
         r"^~?anthropic/",
@@ -114,13 +120,13 @@ KNOWN: Final = (
     # A signature with each call, which has to come back with it; it is among what is always sent back.
     KnownDialect(
         "Gemini",
-        Dialect(),
+        Dialect(largest_request_mb=_GEMINI_MB),
         "https://ai.google.dev/gemini-api/docs/thought-signatures https://github.com/Gitlawb/openclaude/issues/67",
         ("generativelanguage.googleapis.com",),
     ),
     KnownDialect(
         "Anthropic's OpenAI-compatible address",
-        Dialect(effort=""),
+        Dialect(effort="", largest_request_mb=_ANTHROPIC_MB),
         "https://docs.claude.com/en/api/openai-sdk (no prompt caching, no thinking text, effort ignored)",
         ("api.anthropic.com",),
     ),
@@ -157,6 +163,7 @@ def configured_dialect(named: NamedModel, *, base_url: str) -> Dialect:
         sent_back=known.sent_back if sent_back is None else sent_back - {"none"},
         effort=_unless_none(named.one_of("effort_field", EFFORT_FIELDS[wire]), known.effort),  # type: ignore[arg-type]
         think_tags=named.one_of("think_tags", THINK_TAGS_USES) or known.think_tags,  # type: ignore[arg-type]
+        largest_request_mb=named.whole_number("request_mb", of="megabytes") or known.largest_request_mb,
     )
 
 

@@ -57,13 +57,13 @@ class NamedModel:
         raise self.error(f"has {word}={value}, which is none of {', '.join(values)}")
 
     def some_of(self, word: str, values: Collection[str]) -> frozenset[str] | None:
-        """Return those of *values* that are given with | between them, None if none is."""
-        if (given := self.given.get(word)) is None:
+        """Return those of *values* that are given, as `several` splits them; None if none is."""
+        if word not in self.given:
             return None
-        chosen = frozenset(given.split("|"))
-        if unknown := sorted(chosen.difference(values)):
-            raise self.error(f"has {word}={given}, in which {unknown[0]} is none of {', '.join(values)}")
-        return chosen
+        given = self.several(word)
+        if unknown := [each for each in given if each not in values]:
+            raise self.error(f"has {word}={self.given[word]}, in which {unknown[0]} is none of {', '.join(values)}")
+        return frozenset(given)
 
     def several(self, word: str) -> tuple[str, ...]:
         """Return the values that are given with | between them, or with commas within quotation marks."""

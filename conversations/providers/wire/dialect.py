@@ -23,6 +23,7 @@ DialectWord = Literal[
     "stream_options",
     "effort_field",
     "think_tags",
+    "request_mb",
 ]
 # Fields of an answer in which reasoning may be demanded back within a tool loop.
 OF_MESSAGE: Final = ("reasoning_content", "reasoning_details", "thinking_blocks")
@@ -41,7 +42,8 @@ class Dialect:
     Mistral answers with 422. *prompt_format* is the API and the marks of cache breakpoints. *sent_back* are the fields
     of reasoning that go back within a tool loop. *effort* is the field that says how hard to think; the Responses API
     has one of its own for that, so there it tells only whether it is sent. *think_tags* says whether thoughts may come
-    as tags in the content.
+    as tags in the content. *largest_request_mb* is what a request may have in megabytes, its pictures encoded: OpenAI's
+    limit, which also bounds the memory that a request to any other server takes.
     """
 
     prompt_format: PromptFormat = PLAIN_FORMAT
@@ -51,6 +53,12 @@ class Dialect:
     sent_back: frozenset[str] = ALWAYS_SENT_BACK
     effort: Effort = "reasoning_effort"
     think_tags: ThinkTagsUse = "yes"
+    largest_request_mb: int = 50
+
+    @property
+    def most_picture_bytes(self) -> int:
+        """What the encoded pictures of a request may take: an eighth is left for its texts."""
+        return self.largest_request_mb * 1_000_000 * 7 // 8
 
 
 PLAIN_DIALECT: Final = Dialect()

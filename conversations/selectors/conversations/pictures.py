@@ -16,7 +16,7 @@ WIDEST_PLACE, HIGHEST_PLACE = 480, 240  # pixels of a page; pressed, a picture i
 # In the order of each message. A picture that is gone is left out.
 OF_MESSAGES = """
 SELECT message.id, picture.id, picture.digest, picture.media_type, picture.width, picture.height,
-       picture.alt_text, picture.file_name
+       picture.alt_text, picture.file_name, picture.size_bytes
 FROM conversations_message AS message
 CROSS JOIN LATERAL unnest(message.picture_ids) WITH ORDINALITY AS held (picture_id, place)
 JOIN conversations_picture AS picture
@@ -44,6 +44,7 @@ class SentPicture(NamedTuple):
     height: int
     alt_text: str = ""
     file_name: str = ""
+    size_bytes: int = 0
 
     @property
     def label(self) -> str:
@@ -52,7 +53,7 @@ class SentPicture(NamedTuple):
 
     def in_prompt(self, detail: PictureDetail) -> PromptPicture:
         """Return it as a prompt names it."""
-        return PromptPicture(self.digest, self.media_type, self.width, self.height, detail)
+        return PromptPicture(self.digest, self.media_type, self.width, self.height, detail, size_bytes=self.size_bytes)
 
 
 class ShownPicture(NamedTuple):
@@ -87,6 +88,7 @@ class _Row(NamedTuple):
     height: int
     alt_text: str
     file_name: str
+    size_bytes: int
 
 
 def sent_pictures(message_ids: Collection[int]) -> dict[int, tuple[SentPicture, ...]]:

@@ -12,6 +12,7 @@ from chatsite.postgres.pool import release_connection
 from conversations.core.errors import (
     ConversationError,
     MoneyReserved,
+    PicturesTooLargeForModel,
     PolicyFailed,
     PromptError,
     TooManyPicturesForModel,
@@ -137,7 +138,7 @@ def _fitted(
         if with_recall and limit_of_recall and content.strip():
             found = recall_for_draft(conversation, content, before_position=begins_at, limit_tokens=limit_of_recall)
             window = build_window(conversation, draft, policy=policy, recalled=found.passages, recall_error=found.error)
-    except (PromptError, PolicyFailed, TooManyPicturesForModel) as error:
+    except (PromptError, PolicyFailed, TooManyPicturesForModel, PicturesTooLargeForModel) as error:
         return DraftEstimate(conversation, draft, limit_tokens, error=error)
     return DraftEstimate(conversation, draft, limit_tokens, window)
 

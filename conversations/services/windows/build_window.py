@@ -213,7 +213,10 @@ def newest_with_pictures(
     conversation: Conversation,
     policy: WindowPolicy | None = None,
 ) -> HistoryMessage:
-    """Return the newest message with its *pictures* as they are sent. Raises `TooManyPicturesForModel`."""
+    """Return the newest message with its *pictures* as they are sent.
+
+    Raises `TooManyPicturesForModel` or `PicturesTooLargeForModel`.
+    """
     if not pictures:
         return newest
     policy = policy or conversation_policy(conversation)

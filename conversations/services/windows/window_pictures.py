@@ -2,7 +2,8 @@
 
     language model without vision                    a line for each: not shown to this model
     scenario "pictures only with their question"     a line for each picture of an older message
-    more than the provider takes in one request      a line for each picture of the oldest messages
+    more than the provider takes in one request,
+    in number or in bytes                            a line for each picture of the oldest messages
     more than half of a prompt in high detail        low detail, where the model has it
     more than half of a prompt, of an older message  scaled down to half of it, where that takes less
 
@@ -15,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from conversations.core.errors import TooManyPicturesForModel
+from conversations.core.errors import PicturesTooLargeForModel, TooManyPicturesForModel
 from conversations.core.prompt.pictures import PictureDetail, PicturesSent, PromptPicture, with_picture_lines
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.picture_scaling import scale_to_fit
 from conversations.core.window.picture_tokens import ModelPictures, PictureSize, message_picture_tokens
 from conversations.core.window.policies import WindowPolicy
+from conversations.core.window.request_pictures import RequestPictures, encoded_bytes
 from conversations.selectors.conversations.pictures import SentPicture
 from conversations.services.language_models.model_context import ModelContext
 
@@ -35,28 +37,31 @@ class WindowPictures:
         self._rule = context.configured.pictures
         self._only_with_question = policy.pictures_only_with_question
         self._policy = policy
-        self._left = self._rule.most if self._rule else None
+        self._most_bytes = context.configured.dialect.most_picture_bytes
+        self._left = RequestPictures(most=self._rule.most if self._rule else None, most_bytes=self._most_bytes)
 
     def of_newest(self, message: HistoryMessage, pictures: Sequence[SentPicture]) -> HistoryMessage:
-        """Return the newest message with its *pictures*. Raises `TooManyPicturesForModel`."""
+        """Return the newest message with its *pictures*.
+
+        Raises `TooManyPicturesForModel` or `PicturesTooLargeForModel`.
+        """
         if self._rule is None:
             return self._with_lines(message, pictures, "not_shown")
         if self._rule.most is not None and len(pictures) > self._rule.most:
             raise TooManyPicturesForModel(most=self._rule.most)
+        if (given_bytes := encoded_bytes(pictures)) > self._most_bytes:
+            raise PicturesTooLargeForModel(given_bytes=given_bytes, most_bytes=self._most_bytes)
         return self._with_pictures(message, pictures, self._rule)
 
     def note_newest(self, message: HistoryMessage) -> None:
-        """Note how many pictures the newest message has: they are of those that a request may have."""
-        if self._left is not None:
-            self._left -= len(message.message.pictures)
+        """Note the pictures that the newest message has: they are of those that a request may have."""
+        self._left.take(message.message.pictures)
 
     def of_older(self, message: HistoryMessage, pictures: Sequence[SentPicture]) -> HistoryMessage:
         """Return an older message with its *pictures*; pins are asked for first, then the newest of the others."""
         if self._rule is None:
             return self._with_lines(message, pictures, "not_shown")
-        if self._left is not None:
-            self._left -= len(pictures)
-        if self._only_with_question or (self._left is not None and self._left < 0):
+        if self._only_with_question or not self._left.take(pictures):
             return self._with_lines(message, pictures, "shown_earlier")
         shown = self._with_pictures(message, pictures, self._rule)
         if shown.picture_tokens <= self._half_tokens:
