@@ -6,6 +6,7 @@ import pytest
 
 from conversations.models import Completion, Message
 from conversations.providers.tokens.tokenizer import count_text
+from conversations.runs import live_reasoning
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
 from tests.support.people import begin, make_user, post
@@ -68,18 +69,22 @@ async def test_what_cannot_be_stored_is_left_out(worker, provider):
     assert (await reply_of(provider, "thinking-strange")).reasoning == "A fox 🦊 ran, alone ."
 
 
-async def test_it_is_saved_while_it_lasts_and_kept_when_the_reply_is_stopped(worker, provider):
+async def test_it_is_saved_while_it_lasts_and_kept_when_the_reply_is_stopped(worker, provider, monkeypatch):
+    monkeypatch.setattr(live_reasoning, "SAVED_EACH_SECONDS", 0.0)
     provider("thinking-held-50")
     posted = await in_thread(ask)
     thoughts = "".join(f" thought{number}" for number in range(50)).strip()
     reply = posted.reply
     await wait_until(lambda: Message.objects.get(pk=reply.pk).reasoning == thoughts)
-    assert await wait_until(lambda: (Message.objects.get(pk=reply.pk).reasoning_seconds or 0) > 1)
+    saved = await wait_until(lambda: Message.objects.get(pk=reply.pk).reasoning_seconds)
+    later = await wait_until(
+        lambda: next(filter(saved.__lt__, [Message.objects.get(pk=reply.pk).reasoning_seconds]), 0)
+    )
     await in_thread(stop_reply, conversation=posted.message.conversation, reply_id=reply.pk)
     stopped = await ended(reply)
     assert (stopped.state, stopped.content, stopped.reasoning) == ("stopped", "", thoughts)
     assert stopped.reasoning_tokens == count_text("o200k_base")(thoughts)
-    assert stopped.reasoning_seconds > 1
+    assert stopped.reasoning_seconds >= later
 
 
 async def test_what_an_attempt_thought_before_it_broke_is_kept(worker, provider):

@@ -10,7 +10,7 @@ import json
 
 import pytest
 
-from conversations.models import Completion, Conversation, Message, Scenario
+from conversations.models import Completion, Conversation, Message, Run, Scenario, ToolCall
 from conversations.models.scenario import WebSearch
 from conversations.providers.clients.client_pool import close_clients
 from conversations.selectors.conversations.sent_request import sent_request
@@ -18,12 +18,15 @@ from conversations.selectors.conversations.sources import sources_of_reply
 from conversations.services.grounding import look_up as look_up_module
 from conversations.services.grounding import search_web as search_web_module
 from conversations.services.messages.mark_message import exclude_message
+from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
 from tests.grounding.documents import store_document
+from tests.support.awaiting_approval import SIDE_EFFECTS, decision
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.people import begin, make_user, post
 from tests.support.searxng import page, serve_searxng
+from tests.support.side_effects import NOTES_FILE
 from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -263,12 +266,37 @@ async def test_made_again_with_it_new_results_are_added_and_numbers_stay(worker,
     assert [passage["number"] for passage in (await grounding_of(again))["included"]] == [3, 1]
 
 
-async def test_a_reply_that_goes_on_after_an_approval_keeps_its_pages(worker):
-    posted = await in_thread(ask)
-    await ended(posted.reply)
-    before = await in_thread(look_up_module.looked_up_before, posted.reply.pk)
-    assert [(passage.number, passage.url) for passage in before.passages] == [(1, HERON["url"]), (2, LAKE["url"])]
-    assert before.look_up.web_results == 2
+def call_awaiting_approval(reply):
+    is_left = Run.objects.filter(reply=reply, state="awaiting_approval").exists()
+    return is_left and ToolCall.objects.select_related("reply__conversation").get(reply=reply)
+
+
+def questions_sent(upstream):
+    """Return the question of each request, with what was found for it."""
+    bodies = [logged["body"]["messages"] for logged in upstream.log()]
+    return [next(each["content"] for each in messages if each["role"] == "user") for messages in bodies]
+
+
+async def test_a_reply_that_goes_on_after_an_approval_keeps_its_pages(
+    worker, provider, searxng, upstream, settings, monkeypatch, tmp_path
+):
+    provider("tools-script")
+    settings.TOOL_MODULES = SIDE_EFFECTS
+    monkeypatch.setenv(NOTES_FILE, str(tmp_path / "notes"))
+    conversation = await in_thread(searching)
+    await Scenario.objects.filter(pk=conversation.scenario_id).aupdate(tools=["write_down"])
+    call = {"name": "write_down", "arguments": {"note": "Herons"}}
+    posted = await in_thread(ask, conversation, json.dumps({"calls": [[call]]}))
+    awaiting = await wait_until(lambda: call_awaiting_approval(posted.reply))
+    searxng.results = [page("https://birds.example/stork", "Storks", "They stand on chimneys.")]
+    await in_thread(lambda: decide_call(**decision(awaiting)))
+    assert (await ended(posted.reply)).state == "complete"
+
+    before, after = questions_sent(upstream)
+    assert before == after
+    assert [HERON["url"] in after, LAKE["url"] in after, "storks" in after.lower()] == [True, True, False]
+    assert len(searxng.queries) == 1
+    assert [passage["number"] for passage in (await grounding_of(posted.reply))["included"]] == [1, 2]
 
 
 async def test_a_hostile_page_can_not_pass_for_another_passage_or_for_the_question(worker, searxng, upstream):

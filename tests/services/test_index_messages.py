@@ -282,7 +282,7 @@ def test_rebuilding_waits_for_a_process_that_is_at_it(monkeypatch):
     monkeypatch.setattr(index_messages.time, "sleep", lambda _: waits.set())
     with ThreadPoolExecutor(1) as crew:
         with transaction.atomic():
-            assert index_messages._hold(conversation.pk)
+            assert index_messages._lock(conversation.pk)
             rebuilding = crew.submit(closing, rebuild_index, conversation.pk)
             assert waits.wait(60)
         rebuilding.result(timeout=60)

@@ -82,7 +82,7 @@ class _Received:
 class BoundedRequest:
     """A request to the language model of *writer* about *conversation*, whose owner pays.
 
-    *hold* is called in the transaction that opens the row of the ledger: it keeps there what the request is about, and
+    *lock* is called in the transaction that opens the row of the ledger: it keeps there what the request is about, and
     raises what ends the work if that is not so any more. An answer of more than *max_output_tokens* is *too_long*, one
     that the provider ended before its end *cut_off*.
     """
@@ -94,7 +94,7 @@ class BoundedRequest:
     max_output_tokens: int
     timeout_seconds: float
     attempt: int
-    hold: Callable[[], None]
+    lock: Callable[[], None]
     too_long: type[CompletionError]
     cut_off: type[CompletionError]
 
@@ -141,11 +141,11 @@ class BoundedRequest:
             raise StreamBroken(detail="the stream ended without a finish reason")
 
     def _open(self, request: CompletionRequest, opening_key: uuid.UUID) -> Completion:
-        """Open the row of the ledger. Raises what *hold* raises, or an `AccessError`."""
+        """Open the row of the ledger. Raises what *lock* raises, or an `AccessError`."""
         writer = self.writer
         tokens = count_prompt(request.prompt, language_model=writer.language_model)
         with transaction.atomic():
-            self.hold()
+            self.lock()
             return open_completion(
                 NewCompletion(
                     purpose=self.purpose,

@@ -29,7 +29,7 @@ from conversations.models import (
     PathChange,
 )
 from conversations.providers.tokens.tokenizer import count_text
-from conversations.selectors.conversations.hold_conversation import HOLD_CONVERSATION
+from conversations.selectors.conversations.key_share_lock import LOCK_CONVERSATION
 from conversations.services.language_models.model_context import conversation_context
 
 from .passage_rows import COLUMNS, PassageRow, ReadMessage, make_rows
@@ -51,7 +51,7 @@ GROUP BY change.conversation_id ORDER BY min(change.id) LIMIT %s
 """
 HOLD = f"""
 WITH held AS MATERIALIZED (
-  {HOLD_CONVERSATION}
+  {LOCK_CONVERSATION}
 )
 SELECT FROM held
 WHERE pg_try_advisory_xact_lock(hashtextextended('conversations.message_index', %(conversation)s))
@@ -117,7 +117,7 @@ def rebuild_index(conversation_id: int) -> None:
 @transaction.atomic
 def _forget_index(conversation_id: int) -> bool:
     """Forget the index of a conversation, and let it be made again. Returns False if another process is at it."""
-    if not _hold(conversation_id):
+    if not _lock(conversation_id):
         return False
     for model in (MessagePassage, MessagePostings, MessageVector, MessageIndex):
         model.objects.filter(conversation_id=conversation_id).delete()
@@ -129,7 +129,7 @@ def _forget_index(conversation_id: int) -> bool:
 def index_batch(conversation_id: int) -> bool:
     """Index the next messages of a conversation. Returns whether there was something to do, and it could be done."""
     changes = PathChange.objects.filter(conversation_id=conversation_id)
-    if not _hold(conversation_id):
+    if not _lock(conversation_id):
         if not Conversation.objects.filter(pk=conversation_id).exists():
             changes.delete()
         return False
@@ -156,7 +156,7 @@ def put_off(conversation_id: int) -> None:
     changes.filter(pk__in=positions).delete()
 
 
-def _hold(conversation_id: int) -> bool:
+def _lock(conversation_id: int) -> bool:
     """Keep others from indexing a conversation, or deleting it, until the transaction ends. False if one does already.
 
     Deleting an account locks the owner's row, sweeping a conversation locks that: neither waits for more than a batch.

@@ -73,7 +73,7 @@ class SourceMessage(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldSummary:
+class ClaimedSummary:
     """A conversation whose summary *worker* writes: *base*, the current version, and the *messages* to add.
 
     *limit_tokens* is the most that its text may have, in the encoding of *context*, the conversation's own.
@@ -104,18 +104,18 @@ def lease_seconds() -> float:
     return settings.SUMMARY_SECONDS + 60
 
 
-def claim_summary(worker: str) -> tuple[bool, HeldSummary | None]:
+def claim_summary(worker: str) -> tuple[bool, ClaimedSummary | None]:
     """Take the next conversation whose summary is due. Returns whether there was one, and it, if it can be written."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(CLAIM, [worker, lease_seconds()])
         row = cursor.fetchone()
     if row is None:
         return False, None
-    held = _held(worker, *row)  # what goes wrong in here has been an attempt
-    if isinstance(held, NotWritten):
-        _let_go(row[0], held)
+    claimed = _read_claimed(worker, *row)  # what goes wrong in here has been an attempt
+    if isinstance(claimed, NotWritten):
+        _let_go(row[0], claimed)
         return True, None
-    return True, held
+    return True, claimed
 
 
 def _let_go(conversation_id: int, why: NotWritten) -> None:
@@ -125,9 +125,9 @@ def _let_go(conversation_id: int, why: NotWritten) -> None:
         state.update(error_code=SummaryAbandoned.code, error_params={})
 
 
-def _held(
+def _read_claimed(
     worker: str, conversation_id: int, revision: int, due_at: dt.datetime, attempt: int
-) -> HeldSummary | NotWritten:
+) -> ClaimedSummary | NotWritten:
     if attempt > MOST_ATTEMPTS:
         return NotWritten.TRIED_TOO_OFTEN
     conversation = Conversation.objects.select_related("scenario", "owner").get(pk=conversation_id)
@@ -141,7 +141,7 @@ def _held(
     messages = _messages(conversation, context, first=base.covers_before if base else 0)
     if sum(context.count_text(message.said.text) for message in messages) < limit_tokens:
         return NotWritten.TOO_LITTLE_LEFT
-    return HeldSummary(conversation, context, worker, revision, due_at, attempt, limit_tokens, base, messages)
+    return ClaimedSummary(conversation, context, worker, revision, due_at, attempt, limit_tokens, base, messages)
 
 
 def _limit_tokens(conversation: Conversation, context: ModelContext) -> int:
@@ -174,8 +174,8 @@ def _said(role: str, content: str, context: ModelContext) -> SummarizedMessage:
     return SummarizedMessage(role, truncate_text(content, fitting))
 
 
-def renew_lease(held: HeldSummary) -> bool:
+def renew_lease(claimed: ClaimedSummary) -> bool:
     """Hold the conversation for one more request. Returns False if what is being written is of no use any more."""
     with connection.cursor() as cursor:
-        cursor.execute(RENEW, [lease_seconds(), held.conversation.pk, held.worker, held.revision])
+        cursor.execute(RENEW, [lease_seconds(), claimed.conversation.pk, claimed.worker, claimed.revision])
         return bool(cursor.rowcount)

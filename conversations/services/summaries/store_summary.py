@@ -10,10 +10,10 @@ from django.db.models import Max
 from conversations.core.errors import CompletionError
 from conversations.core.prompt.summary_text import render_summary
 from conversations.models import Conversation, Summary, SummaryState
-from conversations.selectors.conversations.hold_conversation import HOLD_CONVERSATION
+from conversations.selectors.conversations.key_share_lock import LOCK_CONVERSATION
 from conversations.services.language_models.model_context import conversation_context
 
-from .claim_summary import MOST_ATTEMPTS, HeldSummary
+from .claim_summary import MOST_ATTEMPTS, ClaimedSummary
 from .write_summary import WrittenSummary
 
 MOST_VERSIONS = 20
@@ -21,64 +21,64 @@ PAUSES_SECONDS = (15.0, 60.0)  # before the second attempt, and before the third
 
 
 @transaction.atomic
-def store_written(held: HeldSummary, written: WrittenSummary) -> bool:
+def store_written(claimed: ClaimedSummary, written: WrittenSummary) -> bool:
     """Store *written* as the current version, if it stands for more than the one before, and let the conversation go.
 
     Returns False, and adds no version, if it is of no use any more: its owner has edited the one before meanwhile, or a
     message that it stands for has left the path or was excluded. Then it is due at once. The lease ends all the same.
     """
-    state = _hold(held)
+    state = _lock(claimed)
     if state is None:
         return False
-    is_of_use = state.revision == held.revision
+    is_of_use = state.revision == claimed.revision
     if is_of_use and written.messages:
-        _add_written(held, written)
+        _add_written(claimed, written)
     if is_of_use:
         state.error_code = written.error.code if written.error else ""
         state.error_params = written.error.params if written.error else {}
-    if is_of_use and state.due_at == held.due_at:  # else the window's beginning has moved again meanwhile
-        state.due_at = _due_again(held, written)
+    if is_of_use and state.due_at == claimed.due_at:  # else the window's beginning has moved again meanwhile
+        state.due_at = _due_again(claimed, written)
         state.attempt = 0 if state.due_at is None else state.attempt
     state.worker, state.lease_until = "", None
     state.save()
     return is_of_use
 
 
-def release_summary(held: HeldSummary) -> None:
+def release_summary(claimed: ClaimedSummary) -> None:
     """Let another worker write it at once: this process ends, or what it wrote is of no use."""
-    mine = SummaryState.objects.filter(pk=held.conversation.pk, worker=held.worker)
-    mine.update(worker="", lease_until=None, attempt=max(held.attempt - 1, 0))
+    mine = SummaryState.objects.filter(pk=claimed.conversation.pk, worker=claimed.worker)
+    mine.update(worker="", lease_until=None, attempt=max(claimed.attempt - 1, 0))
 
 
-def _hold(held: HeldSummary) -> SummaryState | None:
+def _lock(claimed: ClaimedSummary) -> SummaryState | None:
     """Return the state, locked until the transaction ends; None if it is another worker's, or is being deleted."""
     with connection.cursor() as cursor:
-        cursor.execute(HOLD_CONVERSATION, {"conversation": held.conversation.pk})
+        cursor.execute(LOCK_CONVERSATION, {"conversation": claimed.conversation.pk})
         if cursor.fetchone() is None:
             return None
     states = SummaryState.objects.select_for_update(no_key=True)
-    return states.filter(pk=held.conversation.pk, worker=held.worker).first()
+    return states.filter(pk=claimed.conversation.pk, worker=claimed.worker).first()
 
 
-def _due_again(held: HeldSummary, written: WrittenSummary) -> dt.datetime | None:
+def _due_again(claimed: ClaimedSummary, written: WrittenSummary) -> dt.datetime | None:
     """Return when to try again, after a failure that another attempt may mend."""
     may_help = isinstance(written.error, CompletionError)  # but not where the money does not cover it
-    if not may_help or held.attempt >= MOST_ATTEMPTS:
+    if not may_help or claimed.attempt >= MOST_ATTEMPTS:
         return None
     with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp() + make_interval(secs => %s)", [PAUSES_SECONDS[held.attempt - 1]])
+        cursor.execute("SELECT clock_timestamp() + make_interval(secs => %s)", [PAUSES_SECONDS[claimed.attempt - 1]])
         due_at: dt.datetime = cursor.fetchone()[0]
     return due_at
 
 
-def _add_written(held: HeldSummary, written: WrittenSummary) -> None:
+def _add_written(claimed: ClaimedSummary, written: WrittenSummary) -> None:
     last = written.messages[-1]
     add_version(
-        held.conversation,
+        claimed.conversation,
         written.text,
         covers_before=last.position + 1,
         last_message_id=last.id,
-        messages=len(written.messages) + (held.base.messages if held.base else 0),
+        messages=len(written.messages) + (claimed.base.messages if claimed.base else 0),
         language_model=written.language_model,
     )
 

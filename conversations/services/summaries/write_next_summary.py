@@ -18,18 +18,18 @@ logger = logging.getLogger(__name__)
 
 async def write_next_summary(worker: str, client: CompletionClient) -> bool:
     """Write one summary, or note why it can't be written. Returns whether there was one to write."""
-    found, held = await in_indexer_thread(claim_summary)(worker)
-    if held is None:
+    found, claimed = await in_indexer_thread(claim_summary)(worker)
+    if claimed is None:
         return found
     try:
-        written = await summary_writing(held, client).write()
+        written = await summary_writing(claimed, client).write()
         if error := written.error:
             detail = error.detail if isinstance(error, CompletionError) else ""
-            logger.warning("the summary of conversation %d: %s %s", held.conversation.pk, error.code, detail)
-        await in_indexer_thread(store_written)(held, written)
+            logger.warning("the summary of conversation %d: %s %s", claimed.conversation.pk, error.code, detail)
+        await in_indexer_thread(store_written)(claimed, written)
     except SummaryLost:
-        await in_indexer_thread(release_summary)(held)
+        await in_indexer_thread(release_summary)(claimed)
     except asyncio.CancelledError:
-        await in_indexer_thread(release_summary)(held)
+        await in_indexer_thread(release_summary)(claimed)
         raise
     return True

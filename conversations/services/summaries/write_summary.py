@@ -30,12 +30,12 @@ from conversations.providers.tokens.tokenizer import count_prompt
 from conversations.services.language_models.model_context import ModelContext, named_model_context
 from conversations.services.ledger.bounded_request import BoundedRequest
 
-from .claim_summary import HeldSummary, SourceMessage, renew_lease
+from .claim_summary import ClaimedSummary, SourceMessage, renew_lease
 
 PIECE_TOKENS = 6_000
 SMALLEST_PIECE_TOKENS = 100
 THOUGHT_TOKENS = 2_000  # what a model may write beside the summary, where its reply reserve has room for it
-HOLD = """
+LOCK = """
 SELECT FROM conversations_conversation AS conversation
 WHERE conversation.id = %s AND conversation.deleted_at IS NULL FOR KEY SHARE
 """
@@ -62,13 +62,13 @@ class WrittenSummary:
 class SummaryWriting:
     """The writing of one summary by the language model of *writer*."""
 
-    held: HeldSummary
+    claimed: ClaimedSummary
     writer: ModelContext
     client: CompletionClient
 
     @property
     def max_output_tokens(self) -> int:
-        limit_tokens, reserve_tokens = self.held.limit_tokens, self.writer.language_model.reply_reserve_tokens
+        limit_tokens, reserve_tokens = self.claimed.limit_tokens, self.writer.language_model.reply_reserve_tokens
         return min(limit_tokens + THOUGHT_TOKENS, max(limit_tokens, reserve_tokens))
 
     def pieces(self) -> Iterator[list[SourceMessage]]:
@@ -76,7 +76,7 @@ class SummaryWriting:
         limit_tokens = self._material_tokens()
         piece: list[SourceMessage] = []
         tokens = 0
-        for message in self.held.messages:
+        for message in self.claimed.messages:
             more = self.writer.count_text(render_summarized(message.said)) + 2
             if piece and tokens + more > limit_tokens:
                 yield piece
@@ -89,18 +89,18 @@ class SummaryWriting:
     def _material_tokens(self) -> int:
         """Return how many tokens of messages one request may hold, beside the instructions and a whole summary."""
         model = self.writer.language_model
-        bare = count_prompt(summary_request("", [], limit_tokens=self.held.limit_tokens), language_model=model)
+        bare = count_prompt(summary_request("", [], limit_tokens=self.claimed.limit_tokens), language_model=model)
         room = int((model.context_window_tokens - self.max_output_tokens) / self.writer.calibration)
-        before = self.writer.count_text(self.held.base.text) if self.held.base else 0
-        left = room - bare - max(before, self.held.limit_tokens) * 2
+        before = self.writer.count_text(self.claimed.base.text) if self.claimed.base else 0
+        left = room - bare - max(before, self.claimed.limit_tokens) * 2
         return max(SMALLEST_PIECE_TOKENS, min(PIECE_TOKENS, left))
 
     async def write(self) -> WrittenSummary:
         """Write it, as far as it can be written. Raises `SummaryLost`."""
-        text, done, error = self.held.base.text if self.held.base else "", [], None
+        text, done, error = self.claimed.base.text if self.claimed.base else "", [], None
         name = self.writer.language_model.name
         for piece in self.pieces():
-            if not await in_indexer_thread(renew_lease)(self.held):
+            if not await in_indexer_thread(renew_lease)(self.claimed):
                 raise SummaryLost
             try:
                 text = await self._write_piece(text, piece)
@@ -114,18 +114,18 @@ class SummaryWriting:
 
     async def _write_piece(self, previous: str, piece: Sequence[SourceMessage]) -> str:
         said = [message.said for message in piece]
-        prompt = summary_request(previous, said, limit_tokens=self.held.limit_tokens)
+        prompt = summary_request(previous, said, limit_tokens=self.claimed.limit_tokens)
         text = await self._ask(prompt)
         self._check(text, previous, [message.text for message in said])
         return text
 
     def _check(self, text: str, previous: str, said: Sequence[str]) -> None:
         """Refuse a text that does not stand for what it replaces. Raises an `UnusableSummary`."""
-        count = self.held.context.count_text
+        count = self.claimed.context.count_text
         if not text:
             raise WrittenSummaryEmpty
         replaced_tokens = count(previous) + sum(map(count, said))
-        if count(text) > min(self.held.limit_tokens, replaced_tokens):
+        if count(text) > min(self.claimed.limit_tokens, replaced_tokens):
             raise WrittenSummaryTooLong
         if is_in_another_writing_system(text, "\n".join((previous, *said))):
             raise WrittenSummaryForeign
@@ -134,27 +134,27 @@ class SummaryWriting:
         """Make one request, with its row of the ledger, and return what the model wrote."""
         request = BoundedRequest(
             purpose=Purpose.SUMMARY,
-            conversation=self.held.conversation,
+            conversation=self.claimed.conversation,
             writer=self.writer,
             prompt=prompt,
             max_output_tokens=self.max_output_tokens,
             timeout_seconds=settings.SUMMARY_SECONDS,
-            attempt=self.held.attempt,
-            hold=self._hold,
+            attempt=self.claimed.attempt,
+            lock=self._lock_what_is_sent,
             too_long=WrittenSummaryTooLong,
             cut_off=WrittenSummaryCutOff,
         )
         return await request.ask(self.client)
 
-    def _hold(self) -> None:
+    def _lock_what_is_sent(self) -> None:
         """Keep the conversation until its row of the ledger is open. Raises `SummaryLost` if it is gone."""
         with connection.cursor() as cursor:
-            cursor.execute(HOLD, [self.held.conversation.pk])
+            cursor.execute(LOCK, [self.claimed.conversation.pk])
             if cursor.fetchone() is None:
                 raise SummaryLost
 
 
-def summary_writing(held: HeldSummary, client: CompletionClient) -> SummaryWriting:
-    """Return the writing of *held*, by the model of the setting, or by the conversation's own."""
-    writer = named_model_context(settings.SUMMARY_MODEL) if settings.SUMMARY_MODEL else held.context
-    return SummaryWriting(held, writer, client)
+def summary_writing(claimed: ClaimedSummary, client: CompletionClient) -> SummaryWriting:
+    """Return the writing of *claimed*, by the model of the setting, or by the conversation's own."""
+    writer = named_model_context(settings.SUMMARY_MODEL) if settings.SUMMARY_MODEL else claimed.context
+    return SummaryWriting(claimed, writer, client)

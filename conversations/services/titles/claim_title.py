@@ -39,7 +39,7 @@ RETURNING state.conversation_id, state.attempt
 
 
 @dataclass(frozen=True, slots=True)
-class HeldTitle:
+class ClaimedTitle:
     """A conversation whose title *worker* has written, of the messages *question_id* and *reply_id*."""
 
     conversation: Conversation
@@ -59,7 +59,7 @@ def claim_title(worker: str) -> tuple[int, int] | None:
     return row
 
 
-def hold_title(worker: str, conversation_id: int, attempt: int, *, writer: ModelContext) -> HeldTitle | None:
+def read_claimed_title(worker: str, conversation_id: int, attempt: int, *, writer: ModelContext) -> ClaimedTitle | None:
     """Return what the title is made of, as it is stored now, truncated by *writer*; None if none is to be written.
 
     That is so once it was tried too often, was given by a person or has no messages that may be sent, and while the
@@ -77,7 +77,7 @@ def hold_title(worker: str, conversation_id: int, attempt: int, *, writer: Model
     question = sendable.filter(role="user", position__lt=reply.position).last()
     if question is None:
         return None
-    return HeldTitle(
+    return ClaimedTitle(
         conversation,
         worker,
         attempt,

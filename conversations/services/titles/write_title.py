@@ -27,10 +27,10 @@ from conversations.services.ledger.bounded_request import BoundedRequest
 from .claim_title import (
     MOST_ATTEMPTS,
     TITLE_SECONDS,
-    HeldTitle,
+    ClaimedTitle,
     claim_title,
     end_title,
-    hold_title,
+    read_claimed_title,
     release_title,
     sendable_messages,
 )
@@ -44,7 +44,7 @@ UPDATE conversations_titlestate
 SET due_at = clock_timestamp() + make_interval(secs => %s), worker = '', lease_until = NULL
 WHERE conversation_id = %s AND worker = %s
 """
-HOLD = """
+LOCK = """
 SELECT FROM conversations_conversation
 WHERE id = %s AND deleted_at IS NULL AND NOT title_is_given AND title = %s FOR KEY SHARE
 """
@@ -70,37 +70,37 @@ async def write_next_title(worker: str, client: CompletionClient) -> bool:
 
 async def _write(worker: str, conversation_id: int, attempt: int, client: CompletionClient) -> None:
     writer = await in_indexer_thread(named_model_context)(settings.TITLE_MODEL)
-    held = await in_indexer_thread(partial(hold_title, writer=writer))(worker, conversation_id, attempt)
-    if held is None:
+    claimed = await in_indexer_thread(partial(read_claimed_title, writer=writer))(worker, conversation_id, attempt)
+    if claimed is None:
         await in_indexer_thread(end_title)(worker, conversation_id)
         return
     try:
-        title = await _ask(held, writer, client)
-        await in_indexer_thread(store_title)(held, title)
+        title = await _ask(claimed, writer, client)
+        await in_indexer_thread(store_title)(claimed, title)
     except TitleLost:
-        await in_indexer_thread(_try_again)(held, 0.0)  # and then as the conversation is by then, if at all
+        await in_indexer_thread(_try_again)(claimed, 0.0)  # and then as the conversation is by then, if at all
     except ConversationError as error:
         detail = error.detail if isinstance(error, CompletionError) else ""
         logger.warning("the title of conversation %d: %s %s", conversation_id, error.code, detail)
-        await in_indexer_thread(_end_attempt)(held, error)
+        await in_indexer_thread(_end_attempt)(claimed, error)
 
 
-async def _ask(held: HeldTitle, writer: ModelContext, client: CompletionClient) -> str:
+async def _ask(claimed: ClaimedTitle, writer: ModelContext, client: CompletionClient) -> str:
     """Return the title. Raises `TitleLost`, `UnusableTitle` or what else ended the request."""
     request = BoundedRequest(
         purpose=Purpose.TITLE,
-        conversation=held.conversation,
+        conversation=claimed.conversation,
         writer=writer,
-        prompt=title_request(held.question, held.reply),
+        prompt=title_request(claimed.question, claimed.reply),
         max_output_tokens=_max_output_tokens(writer),
         timeout_seconds=TITLE_SECONDS,
-        attempt=held.attempt,
-        hold=partial(_hold, held),
+        attempt=claimed.attempt,
+        lock=partial(_lock_what_is_sent, claimed),
         too_long=UnusableTitle,
         cut_off=UnusableTitle,
     )
     written = await request.ask(client)
-    if title := clean_title(written, question=held.question):
+    if title := clean_title(written, question=claimed.question):
         return title
     raise UnusableTitle
 
@@ -110,38 +110,38 @@ def _max_output_tokens(writer: ModelContext) -> int:
     return min(TITLE_TOKENS + THOUGHT_TOKENS, max(TITLE_TOKENS, reserve_tokens))
 
 
-def _hold(held: HeldTitle) -> None:
+def _lock_what_is_sent(claimed: ClaimedTitle) -> None:
     """Keep the conversation while its row of the ledger is opened: what may not be sent any more is not."""
     with connection.cursor() as cursor:
-        cursor.execute(HOLD, [held.conversation.pk, held.conversation.title])
+        cursor.execute(LOCK, [claimed.conversation.pk, claimed.conversation.title])
         if cursor.fetchone() is None:
             raise TitleLost
-    if sendable_messages(held.conversation.pk).filter(pk__in=(held.question_id, held.reply_id)).count() < 2:
+    if sendable_messages(claimed.conversation.pk).filter(pk__in=(claimed.question_id, claimed.reply_id)).count() < 2:
         raise TitleLost
 
 
 @transaction.atomic
-def store_title(held: HeldTitle, title: str) -> None:
+def store_title(claimed: ClaimedTitle, title: str) -> None:
     """Name the conversation and tell the pages of its owner. Raises `TitleLost`, and then changes nothing."""
-    unnamed = Conversation.objects.filter(pk=held.conversation.pk, deleted_at=None, title_is_given=False)
+    unnamed = Conversation.objects.filter(pk=claimed.conversation.pk, deleted_at=None, title_is_given=False)
     # The conversation's row first, and then the state, as all do that change the path: so no two block each other.
-    renamed = unnamed.filter(title=held.conversation.title).update(title=title)
-    mine = TitleState.objects.filter(pk=held.conversation.pk, worker=held.worker)
+    renamed = unnamed.filter(title=claimed.conversation.title).update(title=title)
+    mine = TitleState.objects.filter(pk=claimed.conversation.pk, worker=claimed.worker)
     if not renamed or not mine.update(due_at=None, worker="", lease_until=None):
         raise TitleLost
-    frame = ConversationRenamed(held.conversation.public_id, title)
-    transaction.on_commit(partial(publish, person_topic(held.conversation.owner_id), frame.to_json()))
+    frame = ConversationRenamed(claimed.conversation.public_id, title)
+    transaction.on_commit(partial(publish, person_topic(claimed.conversation.owner_id), frame.to_json()))
 
 
-def _end_attempt(held: HeldTitle, error: ConversationError) -> None:
+def _end_attempt(claimed: ClaimedTitle, error: ConversationError) -> None:
     """Try again later where that may help: not for another answer, nor where the money does not cover it."""
     may_help = isinstance(error, CompletionError) and error.retryable
-    if not may_help or held.attempt >= MOST_ATTEMPTS:
-        end_title(held.worker, held.conversation.pk)
+    if not may_help or claimed.attempt >= MOST_ATTEMPTS:
+        end_title(claimed.worker, claimed.conversation.pk)
         return
-    _try_again(held, PAUSES_SECONDS[held.attempt - 1])
+    _try_again(claimed, PAUSES_SECONDS[claimed.attempt - 1])
 
 
-def _try_again(held: HeldTitle, pause_seconds: float) -> None:
+def _try_again(claimed: ClaimedTitle, pause_seconds: float) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(AGAIN, [pause_seconds, held.conversation.pk, held.worker])
+        cursor.execute(AGAIN, [pause_seconds, claimed.conversation.pk, claimed.worker])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from chatsite.accounts.models import User
 
-HOLD_CONVERSATION = f"""
+LOCK_CONVERSATION = f"""
 SELECT FROM conversations_conversation AS conversation
 JOIN {User._meta.db_table} AS person ON person.id = conversation.owner_id
 WHERE conversation.id = %(conversation)s AND conversation.deleted_at IS NULL FOR KEY SHARE SKIP LOCKED
