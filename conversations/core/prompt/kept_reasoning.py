@@ -61,6 +61,12 @@ class KeptReasoning:
         """The ids of the calls as their provider gave them; None for one that is stored with its call."""
         return self._parsed.get("ids") or []
 
+    @classmethod
+    def from_stored(cls, text: str, *, language_model: str, wire: Wire) -> KeptReasoning | None:
+        """Return what is stored with a step as *text*; None where there is nothing, or another model would get it."""
+        kept = cls(text) if text else None
+        return kept if kept and kept.belongs_to(language_model=language_model, wire=wire) else None
+
     def belongs_to(self, *, language_model: str, wire: Wire) -> bool:
         """Tell whether it was written by this model over this API: another one can't read it."""
         return self._parsed.get("model") == language_model and self._parsed.get("wire") == wire

@@ -29,6 +29,15 @@ class Abilities:
     thinks: bool | None = None
     efforts: tuple[str, ...] = ()
 
+    @property
+    def may_take_tools(self) -> bool:
+        """Whether tools may be sent to it: also where it is not known."""
+        return self.tools is not False
+
+    def first_accepted(self, *efforts: str) -> str:
+        """Return the first of *efforts* that it accepts; blank is what it does unasked."""
+        return next((effort for effort in efforts if effort in self.efforts), "")
+
 
 @dataclass(frozen=True, slots=True)
 class KnownAbilities:

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from conversations.core.prompt.prompt_format import PromptFormat
 from conversations.providers.wire.dialect import (
     ALWAYS_SENT_BACK,
+    MESSAGE_REASONING_FIELDS,
     OF_CALL,
-    OF_MESSAGE,
     PLAIN_DIALECT,
     Dialect,
     DialectWord,
@@ -150,7 +150,7 @@ def configured_dialect(named: NamedModel, *, base_url: str) -> Dialect:
     known = known_dialect(named.name, base_url=base_url)
     wire = named.one_of("wire", WIRES) or known.prompt_format.wire
     breakpoints = _unless_none(named.one_of("cache_breakpoints", BREAKPOINTS), known.prompt_format.breakpoints)
-    sent_back = named.some_of("sent_back", ("none", *OF_MESSAGE, *OF_CALL))
+    sent_back = named.some_of("sent_back", ("none", *MESSAGE_REASONING_FIELDS, *OF_CALL))
     if wire == "responses" and "stream_options" in named.given:
         raise named.error(
             "has stream_options=, which is of Chat Completions alone, and is asked over the Responses API"

@@ -75,6 +75,10 @@ class ConfiguredModel:
         label = self.language_model.label or self.name
         return gettext(label) if self.language_model in DEMO_LANGUAGE_MODELS else label
 
+    @property
+    def sees_pictures(self) -> bool:
+        return self.pictures is not None
+
     def unit_prices(self, at: dt.datetime) -> UnitPrices | None:
         """Return the prices at that time; None where they are unknown."""
         return self.given_prices or unit_prices(self.name, base_url=self.base_url, at=at)

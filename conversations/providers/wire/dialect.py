@@ -26,7 +26,7 @@ DialectWord = Literal[
     "request_mb",
 ]
 # Fields of an answer in which reasoning may be demanded back within a tool loop.
-OF_MESSAGE: Final = ("reasoning_content", "reasoning_details", "thinking_blocks")
+MESSAGE_REASONING_FIELDS: Final = ("reasoning_content", "reasoning_details", "thinking_blocks")
 OF_CALL: Final = ("extra_content", "provider_specific_fields")
 # All of these are sent back to the server that sent them; `reasoning_content` only where it is known to be wanted,
 # since others refuse it or put it into the prompt.

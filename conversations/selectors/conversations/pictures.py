@@ -65,6 +65,11 @@ class ShownPicture(NamedTuple):
     alt_text: str
     file_name: str
 
+    @classmethod
+    def of(cls, picture: SentPicture) -> ShownPicture:
+        """Return a picture that is sent as a page shows it."""
+        return cls(picture.id, picture.width, picture.height, picture.alt_text, picture.file_name)
+
     @property
     def place_width(self) -> int:
         """How wide its place on the page is, in pixels: known before the picture is there, so that nothing moves."""
@@ -79,48 +84,32 @@ class ShownPicture(NamedTuple):
         return min(1, WIDEST_PLACE / self.width, HIGHEST_PLACE / self.height)
 
 
-class _Row(NamedTuple):
-    message_id: int
-    id: int
-    digest: str
-    media_type: str
-    width: int
-    height: int
-    alt_text: str
-    file_name: str
-    size_bytes: int
-
-
 def sent_pictures(message_ids: Collection[int]) -> dict[int, tuple[SentPicture, ...]]:
     """Return the pictures of each message that has some, in their order."""
     found: dict[int, tuple[SentPicture, ...]] = {}
-    for row in _rows_of_messages(message_ids):
-        picture = SentPicture(*row[1:])
-        found[row.message_id] = (*found.get(row.message_id, ()), picture)
+    for message_id, picture in _pictures_of_messages(message_ids):
+        found[message_id] = (*found.get(message_id, ()), picture)
     return found
 
 
 def shown_pictures(message_ids: Collection[int]) -> dict[int, tuple[ShownPicture, ...]]:
     """Return the pictures of each message that has some, in their order."""
-    found: dict[int, tuple[ShownPicture, ...]] = {}
-    for row in _rows_of_messages(message_ids):
-        picture = ShownPicture(row.id, row.width, row.height, row.alt_text, row.file_name)
-        found[row.message_id] = (*found.get(row.message_id, ()), picture)
-    return found
+    sent = sent_pictures(message_ids)
+    return {message_id: tuple(map(ShownPicture.of, pictures)) for message_id, pictures in sent.items()}
 
 
 def added_pictures(conversation_id: int, picture_ids: Collection[int]) -> tuple[ShownPicture, ...]:
     """Return those of *picture_ids* that are of the conversation, to be shown before they are sent, in their order."""
     found = pictures_of_conversation(conversation_id, picture_ids)
-    return tuple(ShownPicture(each.id, each.width, each.height, each.alt_text, each.file_name) for each in found)
+    return tuple(map(ShownPicture.of, found))
 
 
-def _rows_of_messages(message_ids: Collection[int]) -> list[_Row]:
+def _pictures_of_messages(message_ids: Collection[int]) -> list[tuple[int, SentPicture]]:
     if not message_ids:
         return []
     with connection.cursor() as cursor:
         cursor.execute(OF_MESSAGES, [list(message_ids)])
-        return [_Row(*row) for row in cursor.fetchall()]
+        return [(message_id, SentPicture(*columns)) for message_id, *columns in cursor.fetchall()]
 
 
 def pictures_of_conversation(conversation_id: int, picture_ids: Collection[int]) -> tuple[SentPicture, ...]:

@@ -78,7 +78,9 @@ def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMe
         elif entry.message in stored:
             message = _with_pictures(prompt_message(stored[entry.message]), entry, pictures.get(entry.message or 0, ()))
             if entry.kind == "tool_step":
-                message = message._replace(kept=_kept_reasoning(stored[entry.message], record))
+                text, model = stored[entry.message].kept_reasoning, record.language_model
+                kept = KeptReasoning.from_stored(text, language_model=model, wire=record.wire)
+                message = message._replace(kept=kept)
             if entry.kind == "text_so_far":
                 yield message._replace(content=truncate_beginning(message.content[: entry.sent_to], entry.sent_from))
             elif entry.kind == "newest":
@@ -86,11 +88,6 @@ def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMe
                 yield message._replace(content=content)
             else:
                 yield truncate_step(message, entry.truncated_to)
-
-
-def _kept_reasoning(step: Message, record: WindowRecord) -> KeptReasoning | None:
-    kept = KeptReasoning(step.kept_reasoning) if step.kept_reasoning else None
-    return kept if kept and kept.belongs_to(language_model=record.language_model, wire=record.wire) else None
 
 
 def _summary(record: WindowRecord) -> Iterator[PromptMessage]:

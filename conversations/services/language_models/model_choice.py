@@ -50,7 +50,7 @@ def reply_effort(conversation: Conversation) -> str:
 
 def takes_tools(conversation: Conversation) -> bool:
     """Tell whether tools may be sent to the conversation's model. Of one of which it is not known they are."""
-    return choose_model(conversation).configured.abilities.tools is not False
+    return choose_model(conversation).configured.abilities.may_take_tools
 
 
 def conversation_toolbox(conversation: Conversation) -> Toolbox:
@@ -83,7 +83,7 @@ def check_choice(user: User, *, language_model: str, effort: str, scenario: Scen
     configured = find_offered_model(user, language_model) if language_model else None
     if configured is None:
         configured = choose_model(Conversation(owner=user, scenario=scenario)).configured
-    if effort and effort not in configured.abilities.efforts:
+    if effort != configured.abilities.first_accepted(effort):
         raise EffortNotAccepted(language_model=configured.name)
 
 
@@ -101,5 +101,4 @@ def _is_offered_to_owner(configured: ConfiguredModel, conversation: Conversation
 
 
 def _effort(conversation: Conversation, configured: ConfiguredModel) -> str:
-    wanted = (conversation.effort, conversation.scenario.effort)
-    return next((each for each in wanted if each in configured.abilities.efforts), "")
+    return configured.abilities.first_accepted(conversation.effort, conversation.scenario.effort)

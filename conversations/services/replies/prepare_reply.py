@@ -228,8 +228,8 @@ def _load_steps(reply: Message, context: ModelContext) -> _StoredSteps:
 def _with_kept_reasoning(step: HistoryMessage, stored: str, context: ModelContext) -> HistoryMessage:
     """Return a step with what its provider demands back, counted; nothing where another model would get it."""
     configured = context.configured
-    kept = KeptReasoning(stored) if stored else None
-    if kept is None or not kept.belongs_to(language_model=configured.name, wire=configured.dialect.prompt_format.wire):
+    wire = configured.dialect.prompt_format.wire
+    if (kept := KeptReasoning.from_stored(stored, language_model=configured.name, wire=wire)) is None:
         return step
     return step._replace(message=step.message._replace(kept=kept), content_tokens=step.content_tokens + kept.tokens)
 

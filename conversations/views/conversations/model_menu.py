@@ -31,7 +31,7 @@ class ModelRow:
 
     @property
     def sees_pictures(self) -> bool:
-        return self.configured.pictures is not None
+        return self.configured.sees_pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def model_menu(conversation: Conversation, user: User) -> ModelMenu:
         if efforts
         else (),
         chosen_name=chosen_name,
-        chosen_effort=conversation.effort if conversation.effort in efforts else "",
+        chosen_effort=choice.configured.abilities.first_accepted(conversation.effort),
         key=model_key(conversation),
     )
 
@@ -98,16 +98,12 @@ def model_rows(conversation: Conversation, user: User) -> tuple[ModelRow, ...]:
             configured,
             price=price_label(prices[configured.name]),
             chosen_name=(name := "" if configured is of_scenario else configured.name),
-            url=_url(conversation, name, _kept_effort(conversation, configured)),
+            url=_url(conversation, name, configured.abilities.first_accepted(conversation.effort)),
             is_chosen=configured is chosen,
             is_scenarios=configured is of_scenario,
         )
         for configured in offered_models(user)
     )
-
-
-def _kept_effort(conversation: Conversation, configured: ConfiguredModel) -> str:
-    return conversation.effort if conversation.effort in configured.abilities.efforts else ""
 
 
 def _url(conversation: Conversation, language_model: str, effort: str) -> str:
