@@ -49,7 +49,7 @@ FLOORS_INSIDE = {
     "conversations.providers": """
         clients
         catalog
-        demo | wire | mcp | local_embeddings
+        demo | openai_api | mcp | local_embeddings
         tokens | egress
     """,
     "conversations.core": """
@@ -75,7 +75,7 @@ FLOORS_INSIDE = {
 # Package of others → the files of ours that may import it, as patterns with blanks between them.
 HIDDEN_IN = {
     "tiktoken": "conversations/providers/tokens/tokenizer.py",
-    "openai": "conversations/providers/wire/provider_connection.py",
+    "openai": "conversations/providers/openai_api/provider_connection.py",
     "genai_prices": "conversations/providers/catalog/published_prices.py",
     "httpx2": "conversations/providers/*/*.py",
     "aiohttp": "conversations/providers/*/*.py",

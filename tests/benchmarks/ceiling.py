@@ -34,8 +34,8 @@ from conversations.core.window.budget import CountText
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
 from conversations.providers.catalog.known_dialects import known_dialect
+from conversations.providers.openai_api.completion_request import CompletionRequest
 from conversations.providers.tokens.tokenizer import count_text, count_tool_schemas, encoding_for
-from conversations.providers.wire.completion_request import CompletionRequest
 from tests.benchmarks._ceiling_checks import AT_LIMIT, GOALS, RECALLED, Sent, refusal_faults
 from tests.benchmarks._cookbook import MODELS
 from tests.benchmarks._figures import Figures, arguments_for, write_json

@@ -34,8 +34,8 @@ from conversations.core.prompt.messages import PromptMessage
 from conversations.core.prompt.pictures import PromptPicture
 from conversations.core.prompt.prompt_format import PromptFormat
 from conversations.providers.clients.completions import CompletionClient
-from conversations.providers.wire.completion_request import CompletionRequest
-from conversations.providers.wire.completion_stream import (
+from conversations.providers.openai_api.completion_request import CompletionRequest
+from conversations.providers.openai_api.completion_stream import (
     CompletionEnd,
     ReasoningDelta,
     TextDelta,
@@ -43,7 +43,7 @@ from conversations.providers.wire.completion_stream import (
     ToolCallCollector,
     ToolCallDelta,
 )
-from conversations.providers.wire.dialect import PLAIN_DIALECT, Dialect
+from conversations.providers.openai_api.dialect import PLAIN_DIALECT, Dialect
 from tests.benchmarks._figures import Figures, arguments_for, write_json
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.ports import free_port

@@ -2,8 +2,8 @@ import pytest
 
 from conversations.core.prompt.messages import PromptMessage
 from conversations.providers.clients.completions import CompletionClient
-from conversations.providers.wire.completion_request import CompletionRequest
-from conversations.providers.wire.provider_connection import Timeouts
+from conversations.providers.openai_api.completion_request import CompletionRequest
+from conversations.providers.openai_api.provider_connection import Timeouts
 from tests.support.upstream import serve_upstream
 
 PROMPT = (PromptMessage("user", "hi there"),)

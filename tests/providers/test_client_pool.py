@@ -4,8 +4,8 @@ import pytest
 
 from conversations.core.prompt.messages import PromptMessage
 from conversations.providers.clients.client_pool import close_clients, completion_client
-from conversations.providers.wire.completion_request import CompletionRequest
-from conversations.providers.wire.provider_connection import Timeouts
+from conversations.providers.openai_api.completion_request import CompletionRequest
+from conversations.providers.openai_api.provider_connection import Timeouts
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 from openai._exceptions import SubjectTokenProviderError
 
 from conversations.core import errors
-from conversations.providers.wire.provider_connection import find_refusal, to_completion_error
+from conversations.providers.openai_api.provider_connection import find_refusal, to_completion_error
 
 REQUEST = httpx2.Request("POST", "http://provider.test/v1/chat/completions")
 

@@ -5,8 +5,8 @@ import pytest
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.prompt.prompt_format import PromptFormat
 from conversations.providers.catalog.known_dialects import known_dialect
-from conversations.providers.wire.completion_request import CompletionRequest
-from conversations.providers.wire.dialect import Dialect
+from conversations.providers.openai_api.completion_request import CompletionRequest
+from conversations.providers.openai_api.dialect import Dialect
 
 REQUEST = CompletionRequest(
     "m", (PromptMessage("user", "hi"),), max_output_tokens=7, sampling={"temperature": 0.5}, cache_key="k"

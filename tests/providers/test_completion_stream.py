@@ -2,7 +2,7 @@ import pytest
 
 from conversations.core.errors import MalformedStream
 from conversations.core.money.usage import Usage
-from conversations.providers.wire.completion_stream import (
+from conversations.providers.openai_api.completion_stream import (
     CompletionEnd,
     CompletionReader,
     ReasoningDelta,

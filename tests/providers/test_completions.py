@@ -7,8 +7,8 @@ from conversations.core import errors
 from conversations.core.money.usage import Usage
 from conversations.core.prompt.messages import PromptMessage
 from conversations.providers.clients.completions import CompletionClient
-from conversations.providers.wire.completion_request import CompletionRequest
-from conversations.providers.wire.completion_stream import CompletionEnd, TextDelta, ToolCallDelta
+from conversations.providers.openai_api.completion_request import CompletionRequest
+from conversations.providers.openai_api.completion_stream import CompletionEnd, TextDelta, ToolCallDelta
 
 from .conftest import IMPATIENT, PROMPT
 

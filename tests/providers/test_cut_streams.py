@@ -8,8 +8,8 @@ import pytest
 
 from conversations.core.errors import CompletionError
 from conversations.providers.clients.completions import CompletionClient
-from conversations.providers.wire.completion_request import CompletionRequest
-from conversations.providers.wire.completion_stream import CompletionEnd, TextDelta
+from conversations.providers.openai_api.completion_request import CompletionRequest
+from conversations.providers.openai_api.completion_stream import CompletionEnd, TextDelta
 
 from .conftest import PROMPT
 

@@ -8,8 +8,8 @@ from conversations.core import errors
 from conversations.core.prompt.messages import PromptMessage
 from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.demo import DEMO_BASE_URL, DEMO_LANGUAGE_MODELS, demo_http_client
+from conversations.providers.openai_api.completion_request import CompletionRequest
 from conversations.providers.tokens.tokenizer import count_prompt, count_text
-from conversations.providers.wire.completion_request import CompletionRequest
 
 DEMO = DEMO_LANGUAGE_MODELS[0]
 

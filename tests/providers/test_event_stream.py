@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from conversations.core.errors import MalformedStream
-from conversations.providers.wire.completion_stream import MOST_EVENT_BYTES, EventReader
+from conversations.providers.openai_api.completion_stream import MOST_EVENT_BYTES, EventReader
 
 STREAM = (
     b': hold on\r\n\r\ndata: {"a": 1}\n\nevent: x\nid: 7\ndata:two\r\n\r\n'

@@ -8,7 +8,7 @@ import pytest
 from conversations.core.prompt.prompt_format import PromptFormat
 from conversations.providers.catalog.known_dialects import DIALECT_WORDS, KNOWN, known_dialect
 from conversations.providers.catalog.language_models import parse_language_models
-from conversations.providers.wire.dialect import PLAIN_DIALECT, Dialect
+from conversations.providers.openai_api.dialect import PLAIN_DIALECT, Dialect
 
 OPENAI = "https://api.openai.com/v1"
 

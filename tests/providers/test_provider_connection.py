@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from conversations.providers.wire.provider_connection import StreamTimeout, Timeouts
+from conversations.providers.openai_api.provider_connection import StreamTimeout, Timeouts
 from tests.support.loop_clock import LoopClock
 
 QUICK = Timeouts(first_byte_seconds=0.05, idle_seconds=0.05, total_seconds=30)

@@ -3,7 +3,7 @@ import datetime as dt
 import pytest
 
 from conversations.core import errors
-from conversations.providers.wire.provider_errors import (
+from conversations.providers.openai_api.provider_errors import (
     Refusal,
     redact,
     refusal_error,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.providers.wire.completion_stream import (
+from conversations.providers.openai_api.completion_stream import (
     CompletionReader,
     ReasoningDelta,
     TextDelta,

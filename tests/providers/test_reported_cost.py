@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.providers.wire.reported_cost import parse_reported_cost_usd
-from conversations.providers.wire.reported_usage import parse_usage
+from conversations.providers.openai_api.reported_cost import parse_reported_cost_usd
+from conversations.providers.openai_api.reported_usage import parse_usage
 
 TOKENS = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
 REPORTED = {

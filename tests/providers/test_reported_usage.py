@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.core.money.usage import Usage
-from conversations.providers.wire.reported_usage import MOST_TOKENS, parse_usage
+from conversations.providers.openai_api.reported_usage import MOST_TOKENS, parse_usage
 
 
 def usage(prompt, completion, total=None, **more):

@@ -6,15 +6,15 @@ import pytest
 
 from conversations.core.errors import CompletionError, ContextTooLong, MalformedStream, RateLimited
 from conversations.core.prompt.messages import PromptToolCall
-from conversations.providers.wire.completion_stream import (
+from conversations.providers.openai_api.completion_stream import (
     MOST_CALLS,
     ReasoningDelta,
     TextDelta,
     ToolCallCollector,
     ToolCallDelta,
 )
-from conversations.providers.wire.reasoning_fields import MOST_KEPT_CHARACTERS
-from conversations.providers.wire.response_stream import ResponseReader
+from conversations.providers.openai_api.reasoning_fields import MOST_KEPT_CHARACTERS
+from conversations.providers.openai_api.response_stream import ResponseReader
 
 USAGE = {
     "input_tokens": 100,

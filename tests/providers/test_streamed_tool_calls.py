@@ -7,7 +7,7 @@ import re
 import pytest
 
 from conversations.core.prompt.messages import PromptToolCall
-from conversations.providers.wire.completion_stream import MOST_CALLS, ToolCallCollector, ToolCallDelta
+from conversations.providers.openai_api.completion_stream import MOST_CALLS, ToolCallCollector, ToolCallDelta
 
 
 def asked(*deltas, is_cut=False):

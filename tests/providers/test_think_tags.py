@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.providers.wire.think_tags import Said, ThinkTags, ThinkTagsUse, Thought, WasThought
+from conversations.providers.openai_api.think_tags import Said, ThinkTags, ThinkTagsUse, Thought, WasThought
 
 
 def split_thoughts(pieces: Iterable[str], use: ThinkTagsUse = "yes") -> tuple[str, str]:

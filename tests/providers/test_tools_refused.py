@@ -1,7 +1,7 @@
 import pytest
 
 from conversations.core import errors
-from conversations.providers.wire.provider_errors import Refusal, refusal_error
+from conversations.providers.openai_api.provider_errors import Refusal, refusal_error
 
 
 @pytest.mark.parametrize(

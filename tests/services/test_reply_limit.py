@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.providers.wire.completion_stream import ReasoningDelta, TextDelta, ToolCallDelta
+from conversations.providers.openai_api.completion_stream import ReasoningDelta, TextDelta, ToolCallDelta
 from conversations.services.language_models.model_context import named_model_context
 from conversations.services.replies.reply_limit import FAR_ABOVE, MOST_THOUGHT_CHARACTERS, ReplyLimit
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Message, Scenario
-from conversations.providers.wire.completion_request import CompletionRequest
+from conversations.providers.openai_api.completion_request import CompletionRequest
 from conversations.selectors.conversations.window import last_window
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.replies.end_reply import COMPLETE, end_reply

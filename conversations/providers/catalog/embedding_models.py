@@ -21,7 +21,7 @@ from django.conf import settings
 
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.providers.local_embeddings.model_folder import ModelFolderError, read_model_folder
-from conversations.providers.wire.completion_request import OPENAI_BASE_URL
+from conversations.providers.openai_api.completion_request import OPENAI_BASE_URL
 
 from .language_models import demo_is_used
 from .model_settings import NamedModel, parse_models, setting_error

@@ -13,15 +13,15 @@ from typing import Final, get_args
 from urllib.parse import urlsplit
 
 from conversations.core.prompt.prompt_format import PromptFormat
-from conversations.providers.wire.dialect import (
+from conversations.providers.openai_api.dialect import (
     ALWAYS_SENT_BACK,
+    CALL_REASONING_FIELDS,
     MESSAGE_REASONING_FIELDS,
-    OF_CALL,
     PLAIN_DIALECT,
     Dialect,
     DialectWord,
 )
-from conversations.providers.wire.think_tags import THINK_TAGS_USES
+from conversations.providers.openai_api.think_tags import THINK_TAGS_USES
 
 from .model_settings import NamedModel
 
@@ -150,7 +150,7 @@ def configured_dialect(named: NamedModel, *, base_url: str) -> Dialect:
     known = known_dialect(named.name, base_url=base_url)
     wire = named.one_of("wire", WIRES) or known.prompt_format.wire
     breakpoints = _unless_none(named.one_of("cache_breakpoints", BREAKPOINTS), known.prompt_format.breakpoints)
-    sent_back = named.some_of("sent_back", ("none", *MESSAGE_REASONING_FIELDS, *OF_CALL))
+    sent_back = named.some_of("sent_back", ("none", *MESSAGE_REASONING_FIELDS, *CALL_REASONING_FIELDS))
     if wire == "responses" and "stream_options" in named.given:
         raise named.error(
             "has stream_options=, which is of Chat Completions alone, and is asked over the Responses API"

@@ -30,9 +30,9 @@ from conversations.core.money.unit_prices import PRICE_NAMES, UnitPrices
 from conversations.core.window.budget import LanguageModel
 from conversations.core.window.picture_tokens import FixedTokens, ModelPictures
 from conversations.providers.demo import DEMO_LANGUAGE_MODELS, DEMO_PICTURES, DEMO_PRICES
+from conversations.providers.openai_api.completion_request import OPENAI_BASE_URL
+from conversations.providers.openai_api.dialect import PLAIN_DIALECT, Dialect
 from conversations.providers.tokens.tokenizer import chat_format
-from conversations.providers.wire.completion_request import OPENAI_BASE_URL
-from conversations.providers.wire.dialect import PLAIN_DIALECT, Dialect
 
 from .known_abilities import ABILITY_WORDS, DEMO_ABILITIES, UNKNOWN_ABILITIES, Abilities, configured_abilities
 from .known_dialects import DIALECT_WORDS, configured_dialect

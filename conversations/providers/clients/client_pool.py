@@ -12,7 +12,7 @@ from django.conf import settings
 from conversations.providers.catalog.embedding_models import embedding_api_key, embedding_base_url, embedding_model
 from conversations.providers.catalog.language_models import demo_is_used
 from conversations.providers.demo import DEMO_BASE_URL, demo_http_client
-from conversations.providers.wire.provider_connection import Timeouts
+from conversations.providers.openai_api.provider_connection import Timeouts
 
 from .completions import CompletionClient
 from .embeddings import EmbeddingClient

@@ -15,9 +15,9 @@ from typing import Final
 import httpx2
 
 from conversations.core.errors import CompletionError, MalformedStream, StreamBroken
-from conversations.providers.wire.completion_request import OPENAI_BASE_URL, CompletionRequest
-from conversations.providers.wire.completion_stream import CompletionEvent, CompletionReader, EventReader
-from conversations.providers.wire.provider_connection import (
+from conversations.providers.openai_api.completion_request import OPENAI_BASE_URL, CompletionRequest
+from conversations.providers.openai_api.completion_stream import CompletionEvent, CompletionReader, EventReader
+from conversations.providers.openai_api.provider_connection import (
     KNOWN_ERRORS,
     ProviderConnection,
     StreamTimeout,
@@ -25,8 +25,8 @@ from conversations.providers.wire.provider_connection import (
     find_refusal,
     provider_request_id,
 )
-from conversations.providers.wire.provider_errors import refusal_error
-from conversations.providers.wire.response_stream import ResponseReader
+from conversations.providers.openai_api.provider_errors import refusal_error
+from conversations.providers.openai_api.response_stream import ResponseReader
 
 LAST_BYTE_SECONDS: Final = 0.5  # between the last event and the end of the stream
 

@@ -17,10 +17,10 @@ from conversations.core.window.truncation import characters_that_fit
 from conversations.providers.catalog.embedding_models import MOST_DIMENSIONS, ConfiguredEmbeddingModel
 from conversations.providers.egress.destinations import named_destination
 from conversations.providers.egress.transport import EgressTransport
+from conversations.providers.openai_api.provider_connection import ProviderConnection, find_refusal, provider_request_id
+from conversations.providers.openai_api.provider_errors import refusal_error
+from conversations.providers.openai_api.reported_usage import parse_usage
 from conversations.providers.tokens.tokenizer import count_text, is_counted_exactly
-from conversations.providers.wire.provider_connection import ProviderConnection, find_refusal, provider_request_id
-from conversations.providers.wire.provider_errors import refusal_error
-from conversations.providers.wire.reported_usage import parse_usage
 
 # Small: the JSON of a batch is read in one go, and nothing else runs in the process meanwhile.
 MOST_TEXTS = 32

@@ -25,14 +25,14 @@ from conversations.core.window.budget import CountText
 from conversations.models import Completion, Conversation
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
-from conversations.providers.tokens.tokenizer import count_prompt
-from conversations.providers.wire.completion_request import CompletionRequest
-from conversations.providers.wire.completion_stream import (
+from conversations.providers.openai_api.completion_request import CompletionRequest
+from conversations.providers.openai_api.completion_stream import (
     CompletionEnd,
     ReasoningDelta,
     TextDelta,
     TextWasReasoning,
 )
+from conversations.providers.tokens.tokenizer import count_prompt
 from conversations.services.language_models.model_context import ModelContext
 
 from .ledger import NewCompletion, Outcome, open_completion

@@ -37,8 +37,8 @@ from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Completion
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
-from conversations.providers.wire.completion_request import CompletionRequest
-from conversations.providers.wire.completion_stream import (
+from conversations.providers.openai_api.completion_request import CompletionRequest
+from conversations.providers.openai_api.completion_stream import (
     CompletionEnd,
     CompletionEvent,
     ReasoningDelta,

@@ -21,7 +21,7 @@ from conversations.core.window.policies import WindowPolicy
 from conversations.core.window.window_record import Withheld
 from conversations.models import Completion, Conversation, Document, Message, ToolCall
 from conversations.models.document import DocumentState
-from conversations.providers.wire.context_length import says_context_too_long
+from conversations.providers.openai_api.context_length import says_context_too_long
 from conversations.selectors.conversations.history import HistoryRow
 from conversations.selectors.conversations.sent_request import passage_of
 from conversations.services.grounding.keep_passages import origin_of

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conversations.providers.wire.completion_stream import CompletionEvent, ReasoningDelta, TextDelta, ToolCallDelta
+from conversations.providers.openai_api.completion_stream import (
+    CompletionEvent,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+)
 from conversations.services.language_models.model_context import ModelContext
 
 FAR_ABOVE = 4  # times the tokens that were asked for

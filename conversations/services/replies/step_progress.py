@@ -11,8 +11,8 @@ from typing import Any
 
 from conversations.core.errors import CompletionError, KeptReasoningTooLong
 from conversations.core.prompt.kept_reasoning import KeptReasoning, without_unsendable
-from conversations.providers.wire.completion_stream import CompletionEnd, ToolCallCollector, ToolCallDelta
-from conversations.providers.wire.reasoning_fields import MOST_KEPT_CHARACTERS
+from conversations.providers.openai_api.completion_stream import CompletionEnd, ToolCallCollector, ToolCallDelta
+from conversations.providers.openai_api.reasoning_fields import MOST_KEPT_CHARACTERS
 from conversations.services.language_models.model_context import ModelContext
 from conversations.services.ledger.ledger import Outcome
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from conversations.models import Completion
-from conversations.providers.wire.completion_stream import CompletionReader
+from conversations.providers.openai_api.completion_stream import CompletionReader
 from conversations.services.replies import run_tool_calls
 from tests.support.unknown_errors import raise_unknown_error, tracebacks
 from tests.support.waiting import in_thread

@@ -10,7 +10,7 @@ import pytest
 from django.db import transaction
 
 from conversations.models import Completion, Message
-from conversations.providers.wire.completion_stream import CompletionEnd
+from conversations.providers.openai_api.completion_stream import CompletionEnd
 from conversations.runs.claim import claim_runs
 from conversations.runs.live_reply import StepText
 from conversations.runs.save_text import save_texts

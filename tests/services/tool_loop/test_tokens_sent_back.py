@@ -6,7 +6,7 @@ import pytest
 
 from conversations.core.errors import KeptReasoningTooLong
 from conversations.core.money.usage import Usage
-from conversations.providers.wire.completion_stream import CompletionEnd
+from conversations.providers.openai_api.completion_stream import CompletionEnd
 from conversations.services.language_models.model_context import named_model_context
 from conversations.services.replies.step_progress import StepProgress
 

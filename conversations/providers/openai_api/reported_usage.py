@@ -1,4 +1,4 @@
-"""Usage as providers report it: the *usage* object of OpenAI's wire format, and other providers' variants of it.
+"""Usage as providers report it: the *usage* object of OpenAI's API, and other providers' variants of it.
 
     {"prompt_tokens", "completion_tokens", "total_tokens",
      "prompt_tokens_details": {"cached_tokens", "cache_write_tokens"},

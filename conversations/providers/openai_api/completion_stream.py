@@ -22,7 +22,7 @@ from conversations.core.prompt.openai_messages import MOST_ID_CHARACTERS
 from conversations.core.text.storable_text import UNSTORABLE, StorablePieces
 from conversations.core.tools.tool_spec import is_object
 
-from .dialect import OF_CALL
+from .dialect import CALL_REASONING_FIELDS
 from .reasoning_fields import ReasoningFields, reasoning_text
 from .reported_usage import leave_out_uncounted, parse_usage
 from .think_tags import Piece, Said, ThinkTags, ThinkTagsUse, Thought
@@ -217,7 +217,7 @@ def _tool_call_deltas(delta: Mapping[str, Any]) -> Iterator[ToolCallDelta]:
             id=_word(call.get("id")),
             name=_word(function.get("name")),
             arguments=arguments_text(function.get("arguments")),
-            kept={name: call[name] for name in OF_CALL if call.get(name)},
+            kept={name: call[name] for name in CALL_REASONING_FIELDS if call.get(name)},
         )
 
 

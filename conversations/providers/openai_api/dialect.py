@@ -27,10 +27,10 @@ DialectWord = Literal[
 ]
 # Fields of an answer in which reasoning may be demanded back within a tool loop.
 MESSAGE_REASONING_FIELDS: Final = ("reasoning_content", "reasoning_details", "thinking_blocks")
-OF_CALL: Final = ("extra_content", "provider_specific_fields")
+CALL_REASONING_FIELDS: Final = ("extra_content", "provider_specific_fields")
 # All of these are sent back to the server that sent them; `reasoning_content` only where it is known to be wanted,
 # since others refuse it or put it into the prompt.
-ALWAYS_SENT_BACK: Final = frozenset({"reasoning_details", "thinking_blocks", *OF_CALL})
+ALWAYS_SENT_BACK: Final = frozenset({"reasoning_details", "thinking_blocks", *CALL_REASONING_FIELDS})
 
 
 @dataclass(frozen=True, slots=True)
