@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -80,19 +80,7 @@ class StepProgress:
         if self.model is None or self.end is None:
             return None
         dialect = self.model.configured.dialect
-        sent_back = {*dialect.sent_back, "items"}
-        too_long = [count for name, count in self.end.kept.get("too_long", {}).items() if name in sent_back]
-        if too_long:
-            raise KeptReasoningTooLong(characters=sum(too_long), most=MOST_KEPT_CHARACTERS)
-        content = {name: value for name, value in self.end.kept.items() if name == "items"}
-        fields = {name: value for name, value in self.end.kept.get("fields", {}).items() if name in dialect.sent_back}
-        calls = [
-            call and {name: value for name, value in call.items() if name in dialect.sent_back}
-            for call in self.calls.kept
-        ]
-        content |= {"fields": fields} if fields else {}
-        content |= {"calls": calls} if any(calls) else {}
-        content = without_unsendable(content)
+        content = self._sent_back(self.end, dialect.sent_back)
         ids = {"ids": self.calls.long_ids} if any(self.calls.long_ids) else {}  # counted where they stand
         if not content and not ids:
             return None
@@ -105,6 +93,18 @@ class StepProgress:
             wire=dialect.prompt_format.wire,
             tokens=self._tokens_sent_back(content, self.model) if content else 0,
         )
+
+    def _sent_back(self, end: CompletionEnd, names: Collection[str]) -> dict[str, Any]:
+        """Return the items, and those fields of *names* that came with the message and its calls."""
+        too_long = [count for name, count in end.kept.get("too_long", {}).items() if name in (*names, "items")]
+        if too_long:
+            raise KeptReasoningTooLong(characters=sum(too_long), most=MOST_KEPT_CHARACTERS)
+        content = {
+            "items": end.kept.get("items"),
+            "fields": _only(names, end.kept.get("fields") or {}),
+            "calls": [call and _only(names, call) for call in self.calls.kept],
+        }
+        return without_unsendable(content)
 
     def _tokens_sent_back(self, content: Mapping[str, Any], model: ModelContext) -> int:
         """Return the tokens of what is sent back. A report of what is encrypted is believed, unless it is too small."""
@@ -136,6 +136,10 @@ class StepProgress:
             time_to_first_token_seconds=self.first_token and self.first_token - self.started,
             duration_seconds=time.monotonic() - self.started,
         )
+
+
+def _only(names: Collection[str], fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name in names}
 
 
 def _is_encrypted(item: Mapping[str, Any]) -> bool:
