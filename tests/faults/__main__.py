@@ -40,6 +40,7 @@ class Row:
 ROWS = (
     Row("The server is killed in mid reply", "test_killed_server.py", 200),
     Row("The web process is killed, the worker goes on", "test_two_processes.py::test_a_killed_web_process*", 200),
+    Row("A worker is killed before the first token, or after it", "test_abandoned_replies.py", 50),
     Row("A worker is killed while tools are called", "test_tools.py", 50),
     Row("An acknowledgement is lost, the message is sent again", "test_lost_acknowledgement.py", 100),
     Row("The page is closed, reloaded, opened twice", "test_closed_page.py", 100),
@@ -59,6 +60,7 @@ ROWS = (
     Row("Summaries that fail", "test_summaries.py", 20),
     Row("A reply awaits approval while processes end", "test_awaiting_approval.py", 50),
     Row("A parser is killed", "test_parsing_documents.py", 50),
+    Row("Health in each state of database, Redis and workers", "test_health.py", 5),
 )
 
 
