@@ -273,7 +273,7 @@ CHANNEL_LAYERS: dict[str, Any] = {}
 if REDIS_URL:
     CHANNEL_LAYERS = {
         "default": {
-            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "BACKEND": "conversations.live.channel_layer.TopicLayer",
             "CONFIG": {"hosts": [REDIS_URL], "prefix": "windowseat"},
         }
     }
