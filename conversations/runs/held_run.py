@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from conversations.models import Run
+from conversations.models import Message, Run
 from conversations.services.replies.end_reply import Ending, end_reply
+from conversations.services.replies.reap_reply import may_be_made_again, put_back
 from conversations.services.replies.reasoning import Reasoning
 from conversations.services.windows.active_path import lock_if_streaming
 
@@ -19,3 +20,20 @@ def end_held_reply(run: ClaimedRun, ending: Ending, *, content: str, reasoning: 
             return False
         held = Run.objects.filter(pk=run.id, state="running", attempt=run.attempt)
         return held.exists() and end_reply(run.reply_id, ending, content=content, reasoning=reasoning)
+
+
+def hand_back_reply(run: ClaimedRun, ending: Ending, *, content: str, reasoning: Reasoning) -> bool:
+    """Let another worker make the reply of *run*, of which nothing has come, as this one ends; else end it.
+
+    Returns False as `end_held_reply` does.
+    """
+    if content == run.text and reasoning.text == run.reasoning_text:
+        with transaction.atomic():
+            if not lock_if_streaming(run.reply_id):
+                return False
+            held = Run.objects.filter(pk=run.id, state="running", attempt=run.attempt).first()
+            reply = Message.objects.select_related("conversation", "parent").get(pk=run.reply_id)
+            if held and may_be_made_again(reply, held):
+                put_back(reply, held)
+                return True
+    return end_held_reply(run, ending, content=content, reasoning=reasoning)

@@ -28,7 +28,7 @@ from conversations.services.replies.make_reply import ReplyOutcome, make_reply
 from .awaiting_approval import await_approval
 from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_requests
 from .heartbeat import beat, end_heartbeat
-from .held_run import end_held_reply
+from .held_run import end_held_reply, hand_back_reply
 from .live_reply import LiveReply, render_lines
 from .reaper import may_reap, reap_once, tidy_once
 from .save_text import save_texts
@@ -110,6 +110,7 @@ class Worker:
     async def drain(self, *, timeout_seconds: float = DRAIN_SECONDS) -> None:
         """Take no more runs, let the running ones end, and interrupt those that take longer.
 
+        Those of which nothing has come are left to another worker.
         What can't be stored even then, because the database is away, is left to the reaper.
         """
         began, replies = time.monotonic(), len(self._active)
@@ -182,7 +183,10 @@ class Worker:
                 logger.warning("the reply was interrupted", extra={"error_code": ending.error_code})
             active.live.flush()
             run = active.run
-            write = partial(end_held_reply, run, ending) if ending else partial(await_approval, run)
+            if ending is None:
+                write: Callable[..., object] = partial(await_approval, run)
+            else:
+                write = partial(hand_back_reply if ending is INTERRUPTED else end_held_reply, run, ending)
             await self._store_end(active, write)
         finally:
             if self._active.get(active.run.reply_id) is active:  # it may have awaited approval and be claimed again

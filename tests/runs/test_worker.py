@@ -278,6 +278,23 @@ async def test_draining_interrupts_what_takes_too_long(worker, provider):
     assert reply.content
 
 
+async def test_draining_leaves_a_reply_of_which_nothing_has_come_to_another_worker(worker, provider, upstream):
+    provider("hang-before-times-1")
+    posted = await in_thread(ask)
+    await wait_until(lambda: upstream.log())
+    await worker.drain(timeout_seconds=0.1)
+    assert (await in_thread(Run.objects.get, reply=posted.reply)).state == "waiting"
+    other = Worker()
+    await other.start()
+    try:
+        reply = await ended(posted.reply)
+    finally:
+        await other.drain(timeout_seconds=0)
+    assert (reply.state, reply.content) == ("complete", "Hello from the upstream.")
+    rows = await in_thread(lambda: [row.error_code for row in reply.completions.order_by("pk")])
+    assert rows == ["reply_interrupted", ""]
+
+
 async def test_regenerating_makes_a_sibling_and_overwrites_nothing(worker, provider):
     provider("ok")
     posted = await in_thread(ask)

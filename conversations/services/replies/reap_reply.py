@@ -45,7 +45,8 @@ def reap_reply(reply_id: int) -> bool:
         ending = STOPPED if run.stop_requested_at else INTERRUPTED
         settle_abandoned(reply_id, text=run.written_in(reply), error_code=ending.error_code)
         if may_be_made_again(reply, run):
-            _put_back(reply, run)
+            put_back(reply, run)
+            _tell_later("a reply is made again because the lease of its worker was over", reply, run, INTERRUPTED)
         else:
             end_reply(reply_id, ending)
             _tell_later("a reply was ended because the lease of its worker was over", reply, run, ending)
@@ -65,7 +66,7 @@ def may_be_made_again(reply: Message, run: Run) -> bool:
     return not (run.stop_requested_at or has_come or has_called or run.attempt >= MOST_ATTEMPTS)
 
 
-def _put_back(reply: Message, run: Run) -> None:
+def put_back(reply: Message, run: Run) -> None:
     """Put the run back in the queue. What pages have shown of it and was not saved begins again."""
     held = Run.objects.filter(pk=run.pk)
     held.update(state=RunState.WAITING, waiting_since=Now(), worker="", lease_until=None)
@@ -77,7 +78,6 @@ def _put_back(reply: Message, run: Run) -> None:
     for frame in frames:
         transaction.on_commit(partial(publish_frame, frame, conversation))
     transaction.on_commit(partial(publish, RUNS, "waiting"))
-    _tell_later("a reply is made again because the lease of its worker was over", reply, run, INTERRUPTED)
 
 
 def _tell_later(event: str, reply: Message, run: Run, ending: Ending) -> None:
