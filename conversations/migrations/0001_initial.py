@@ -203,6 +203,7 @@ class Migration(migrations.Migration):
                 ('content', models.TextField(blank=True, verbose_name='content')),
                 ('reasoning', models.TextField(blank=True, db_default='', default='', verbose_name='reasoning')),
                 ('reasoning_tokens', models.PositiveIntegerField(null=True, verbose_name='reasoning tokens')),
+                ('reasoning_tokens_estimated', models.BooleanField(db_default=False, default=False)),
                 ('reasoning_seconds', models.FloatField(null=True, verbose_name='reasoning seconds')),
                 ('name', models.CharField(blank=True, db_default='', default='', max_length=100, verbose_name='name')),
                 ('grounding', models.JSONField(default=list)),

@@ -41,8 +41,9 @@ class Message(models.Model):
     *picture_ids* are the `Picture`s of a user's message, in their order; they are of the same conversation.
 
     *reasoning* is what the language model thought before *content*, in *reasoning_seconds* and with *reasoning_tokens*,
-    which are None where it thought nothing; of a reply with steps each has its own. It is shown and exported, and part
-    of nothing else: no prompt, index, search, title or summary has it.
+    which are None where it thought nothing and, if the provider reports none, *reasoning_tokens_estimated*: our own
+    count. Of a reply with steps each has its own. It is shown and exported, and part of nothing else: no prompt, index,
+    search, title or summary has it.
 
     *name* says who speaks, where an imported history has several people; prompts leave it out.
 
@@ -67,6 +68,7 @@ class Message(models.Model):
     content = models.TextField(_("content"), blank=True)
     reasoning = models.TextField(_("reasoning"), blank=True, default="", db_default="")
     reasoning_tokens = models.PositiveIntegerField(_("reasoning tokens"), null=True)
+    reasoning_tokens_estimated = models.BooleanField(default=False, db_default=False)
     reasoning_seconds = models.FloatField(_("reasoning seconds"), null=True)
     name = models.CharField(_("name"), max_length=100, blank=True, default="", db_default="")
     grounding = models.JSONField(default=list)

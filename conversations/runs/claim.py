@@ -52,7 +52,7 @@ WHERE run.id = waiting.id AND reply.id = run.reply_id AND conversation.id = repl
 RETURNING run.id, reply.id AS reply_id, reply.position, conversation.public_id, conversation.owner_id, run.attempt,
   left(reply.content, run.text_before), left(reply.reasoning, run.reasoning_before),
   CASE WHEN run.text_before > 0 THEN reply.reasoning_seconds END AS seconds,
-  CASE WHEN run.text_before > 0 THEN reply.reasoning_tokens END AS tokens
+  CASE WHEN run.text_before > 0 AND NOT reply.reasoning_tokens_estimated THEN reply.reasoning_tokens END AS tokens
 )
 SELECT load.waiting, claimed.* FROM load LEFT JOIN claimed ON true
 """

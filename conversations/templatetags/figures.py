@@ -28,6 +28,12 @@ def count(value: int | None) -> str:
 
 
 @register.filter
+def count_or_estimate(value: int | None, is_estimated: bool) -> str:
+    """Return a number of tokens as reported, or marked as our own count."""
+    return f"≈ {count(value)}" if is_estimated else count(value)
+
+
+@register.filter
 def reported(value: int | None) -> str:
     """Return a number of tokens that a provider reports, which may be 0, or that it reports none."""
     return gettext("not reported") if value is None else count(value)

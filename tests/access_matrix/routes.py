@@ -56,6 +56,7 @@ CONVERSATIONS = {
             "window",
             "request",
             "sources",
+            "reply_markdown",
         ),
         *("pin", "exclude", "recall", "edit", "show", "decide_call", "call_result", "reasoning"),
         *("add_picture", "picture", "describe_picture"),

@@ -32,6 +32,7 @@ async def test_reasoning_is_stored_beside_the_content(worker, provider):
     reply = await reply_of(provider, "reasoning")
     assert (reply.content, reply.reasoning) == ("Hello from the upstream.", "They greet me.")
     assert reply.reasoning_tokens == count_text("o200k_base")("They greet me.")
+    assert reply.reasoning_tokens_estimated
     assert reply.reasoning_seconds > 0
 
 
@@ -45,6 +46,7 @@ async def test_reported_tokens_count_and_stretches_between_the_text_belong_toget
     assert (reply.content, reply.reasoning) == ("Hello from", "They greet me. How do I go on? That is all.")
     completion = await in_thread(Completion.objects.get)
     assert reply.reasoning_tokens == completion.reasoning_tokens == 1
+    assert not reply.reasoning_tokens_estimated
 
 
 async def test_reasoning_is_never_sent_again(worker, provider, upstream):

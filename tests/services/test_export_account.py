@@ -84,6 +84,7 @@ def test_the_steps_of_a_reply_stand_before_it_with_what_became_of_each_call(alic
         "What is 17 × 23?", "Let me see.", "391", "It is 391."
     ]  # fmt: skip
     assert [reply[f"reasoning{what}"] for what in ("", "_tokens", "_seconds")] == ["Hm.", 17, 2.5]
+    assert reply["reasoning_tokens_estimated"] is False
     assert (question["reasoning"], question["reasoning_tokens"]) == ("", None)
     assert asked["step_of"] == result["step_of"] == reply["id"]
     [call] = reply["calls"]

@@ -151,6 +151,31 @@ def test_a_reply_is_regenerated_with_another_model(client, conversation):
     assert "Language model: Plain one" in text  # the conversation's choice stays
 
 
+def test_the_model_that_made_the_version_is_marked_among_those_on_offer(client, conversation):
+    def marked(reply):
+        dialog = client.get(address("regenerate_with", conversation, reply), headers=FRAGMENT).text
+        rows = re.findall(r'<button class="model-row".*?</button>', dialog, re.DOTALL)
+        return [re.search('value="(.*?)"', row)[1] for row in rows if "made this version" in row]
+
+    reply = say(conversation, "One")
+    assert marked(reply.pk) == ["plain"]
+    regenerate = address("regenerate", conversation, reply.pk)
+    again = client.post(regenerate, {"language_model": "deep"}, headers=JSON).json()["reply"]
+    assert marked(again) == ["deep"]
+    assert "made this version" not in page(client, conversation)
+
+
+def test_a_version_by_another_model_says_by_which_and_begins_nothing(client, conversation):
+    say(conversation, "One")
+    reply = say(conversation, "Two")
+    regenerate = address("regenerate", conversation, reply.pk)
+    again = client.post(regenerate, {"language_model": "deep"}, headers=JSON).json()["reply"]
+    end_reply(again, COMPLETE, content="Other words")
+    text = page(client, conversation)
+    assert "<span>By deep</span>" in text
+    assert "From here on" not in text
+
+
 @pytest.mark.parametrize(
     "models", ["plain context_window=8192", "plain context_window=8192, deep context_window=9 for=admin"]
 )

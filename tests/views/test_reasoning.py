@@ -37,9 +37,17 @@ def test_the_page_has_the_beginning_and_runs_none_of_it(client, reply):
     end_reply(reply.pk, COMPLETE, content="There.", reasoning=Reasoning(LONG, 65.4, 1_204))
     page = page_of(client, reply)
     assert "Thought for 1 min 5 s · 1,204 tokens" in page
+    assert "Our own count" not in page
     assert "Showing the first 10,000 of 26,000 characters." in page
     assert reverse("conversations:reasoning", args=[reply.conversation.public_id, reply.pk]) in page
     assert "<script>alert" not in page
+
+
+def test_our_own_count_is_marked_as_one(client, reply):
+    end_reply(reply.pk, COMPLETE, content="There.", reasoning=Reasoning("Hm. Well.", 3))
+    page = page_of(client, reply)
+    assert "Thought for 3 s · ≈ 4 tokens" in page
+    assert "Our own count: the provider reported none" in page
 
 
 def test_what_was_cut_says_so(client, reply):

@@ -53,6 +53,7 @@ def _values(message: Message, requests: list[dict[str, Any]], calls: list[dict[s
         "pictures": message.picture_ids,
         "reasoning": message.reasoning,
         "reasoning_tokens": message.reasoning_tokens,
+        "reasoning_tokens_estimated": message.reasoning_tokens_estimated,
         "reasoning_seconds": message.reasoning_seconds,
         "grounding": message.grounding,
         "grounding_tokens": message.grounding_tokens,

@@ -19,19 +19,23 @@ SHOWN_REASONING = {
     ),
     "reasoning_characters": Length("reasoning"),
 }
-REASONING_COLUMNS = ("shown_reasoning", "reasoning_characters", "reasoning_tokens", "reasoning_seconds")
+REASONING_COLUMNS = (
+    *("shown_reasoning", "reasoning_characters"),
+    *("reasoning_tokens", "reasoning_tokens_estimated", "reasoning_seconds"),
+)
 
 
 class ShownReasoning(NamedTuple):
     """Of the message *message_id*: its first characters as *text*, of so many *characters*.
 
-    *tokens* is None until its step has ended.
+    *tokens* is None until its step has ended, and our own count where *is_estimated*.
     """
 
     message_id: int
     text: str
     characters: int
     tokens: int | None
+    is_estimated: bool
     seconds: float
 
     @property
@@ -46,7 +50,7 @@ class ShownReasoning(NamedTuple):
 
 
 def shown_reasoning(
-    message_id: int, text: str, characters: int, tokens: int | None, seconds: float | None
+    message_id: int, text: str, characters: int, tokens: int | None, is_estimated: bool, seconds: float | None
 ) -> ShownReasoning | None:
     """Return the values of `REASONING_COLUMNS` as one; None where nothing was thought."""
-    return ShownReasoning(message_id, text, characters, tokens, seconds or 0.0) if text else None
+    return ShownReasoning(message_id, text, characters, tokens, is_estimated, seconds or 0.0) if text else None

@@ -68,6 +68,7 @@ class ThreadMessage(NamedTuple):
     shown_reasoning: str = ""
     reasoning_characters: int = 0
     reasoning_tokens: int | None = None
+    reasoning_tokens_estimated: bool = False
     reasoning_seconds: float | None = None
     completion: LastCompletion | None = None
     question: str = ""
@@ -91,8 +92,9 @@ class ThreadMessage(NamedTuple):
     @property
     def reasoning(self) -> ShownReasoning | None:
         """What was thought in the step that the content belongs to."""
-        values = self.shown_reasoning, self.reasoning_characters, self.reasoning_tokens, self.reasoning_seconds
-        return shown_reasoning(self.pk, *values)
+        tokens = self.reasoning_tokens, self.reasoning_tokens_estimated
+        text = self.shown_reasoning, self.reasoning_characters
+        return shown_reasoning(self.pk, *text, *tokens, self.reasoning_seconds)
 
     @property
     def is_thinking(self) -> bool:

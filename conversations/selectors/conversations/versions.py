@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 
-from conversations.models import Message
+from conversations.models import Completion, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,13 @@ def versions_of_messages(conversation_id: int, parents: Mapping[int, int | None]
         for pk, parent in parents.items()
         if pk in siblings[parent] and len(siblings[parent]) > 1
     }
+
+
+def model_of_version(reply: Message) -> str:
+    """Return the name of the language model that made *reply*: the ledger's, and before its first request the run's."""
+    last = Completion.objects.filter(reply=OuterRef("pk")).order_by("-id").values("language_model")[:1]
+    made_by = Coalesce(Subquery(last), "run__language_model", Value(""))
+    return Message.objects.values_list(made_by, flat=True).get(pk=reply.pk)
 
 
 def _siblings(conversation_id: int, parents: set[int | None]) -> QuerySet[Message]:

@@ -31,7 +31,8 @@ END = """
 WITH ended AS (
   UPDATE conversations_message
   SET state = %(state)s, content = %(content)s, content_tokens = %(content_tokens)s, encoding = %(encoding)s,
-      reasoning = %(reasoning)s, reasoning_tokens = %(reasoning_tokens)s, reasoning_seconds = %(reasoning_seconds)s,
+      reasoning = %(reasoning)s, reasoning_tokens = %(reasoning_tokens)s,
+      reasoning_tokens_estimated = %(reasoning_tokens_estimated)s, reasoning_seconds = %(reasoning_seconds)s,
       error_code = %(error_code)s, error_params = %(error_params)s
   WHERE id = %(id)s AND state = 'streaming' RETURNING id, conversation_id, position
 ), change AS (
@@ -56,6 +57,7 @@ STREAMING = CompiledQuery(
         "content",
         "reasoning",
         "reasoning_tokens",
+        "reasoning_tokens_estimated",
         "reasoning_seconds",
         "conversation__public_id",
         "conversation__owner_id",
@@ -121,7 +123,8 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None, reas
 
 def stored_reasoning(reply: Message) -> Reasoning:
     """Return what is stored of the reasoning of the step that *reply* is at."""
-    return Reasoning(reply.reasoning, reply.reasoning_seconds or 0.0, reply.reasoning_tokens)
+    reported = None if reply.reasoning_tokens_estimated else reply.reasoning_tokens
+    return Reasoning(reply.reasoning, reply.reasoning_seconds or 0.0, reported)
 
 
 class _StoredEnd(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +20,22 @@ class Reasoning:
     def to_columns(self, count_text: CountText) -> dict[str, Any]:
         """Return the columns of a message; what is not reported is counted. A step without reasoning has no numbers."""
         if not self.text:
-            return {"reasoning": "", "reasoning_tokens": None, "reasoning_seconds": None}
-        tokens = self.tokens or count_text(self.text)
-        return {"reasoning": self.text, "reasoning_tokens": tokens, "reasoning_seconds": self.seconds}
+            return dict(NO_COLUMNS)
+        return {
+            "reasoning": self.text,
+            "reasoning_tokens": self.tokens or count_text(self.text),
+            "reasoning_tokens_estimated": not self.tokens,
+            "reasoning_seconds": self.seconds,
+        }
 
 
 NO_REASONING = Reasoning()
+NO_COLUMNS: Mapping[str, Any] = {
+    "reasoning": "",
+    "reasoning_tokens": None,
+    "reasoning_tokens_estimated": False,
+    "reasoning_seconds": None,
+}
 
 
 def shown_seconds(seconds: float) -> int:

@@ -33,7 +33,7 @@ from conversations.services.language_models.model_context import ModelContext, c
 from conversations.services.windows.active_path import RunHolder, lock_streaming
 from conversations.tools.toolbox import Toolbox
 
-from .reasoning import NO_REASONING, Reasoning
+from .reasoning import NO_COLUMNS, NO_REASONING, Reasoning
 
 logger = logging.getLogger(__name__)
 LONGEST_NAME_CHARACTERS = 100
@@ -43,7 +43,7 @@ LONGEST_RESULT_CHARACTERS = 200_000
 REPEATED_CHARACTERS = 200
 UNNAMED = "unknown"
 SAME_AS_BEFORE = "This is the same call as before, so it was not run again, and its result is the same:"
-EMPTY = {"content": "", "reasoning": "", "reasoning_tokens": None, "reasoning_seconds": None}
+EMPTY = {"content": "", **NO_COLUMNS}
 SHORTENED = "\n… (the tool answered with more, which was not kept)"
 
 

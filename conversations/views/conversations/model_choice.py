@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from conversations.access import find_conversation, find_reply
+from conversations.selectors.conversations.versions import model_of_version
 from conversations.services.conversations.language_model import choose_language_model
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
@@ -43,6 +44,11 @@ def regenerate_with(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -
     """Ask by which language model a reply is to be regenerated: in a dialog, or on a page of its own."""
     conversation = find_conversation(request.user, public_id)
     reply = find_reply(conversation, reply_id)
-    context = {"conversation": conversation, "reply": reply, "rows": model_rows(conversation, request.user)}
+    context = {
+        "conversation": conversation,
+        "reply": reply,
+        "rows": model_rows(conversation, request.user),
+        "made_by": model_of_version(reply),
+    }
     template = "conversations/_regenerate_with.html" if request.htmx else "conversations/regenerate_with.html"
     return render(request, template, context)

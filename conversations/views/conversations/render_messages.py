@@ -93,6 +93,11 @@ class RenderedMessage:
         )
 
     @property
+    def has_text(self) -> bool:
+        """Whether it says anything, in whichever step."""
+        return bool(self.message.content.strip()) or any(step.html for step in self.steps)
+
+    @property
     def mark_label(self) -> Promise:
         return MARK_LABELS[self.mark]
 

@@ -69,7 +69,7 @@ async function copyFrom(url) {
 
 /** @param {string} url */
 async function fetchText(url) {
-  const response = await fetch(url, { headers: { Accept: "application/json" }, credentials: "same-origin" });
+  const response = await fetch(url, { credentials: "same-origin" });
   if (!response.ok) {
     throw new Error(`no answer (${response.status})`);
   }
