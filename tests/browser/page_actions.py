@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from playwright.sync_api import APIResponse, Locator, Page, Route, WebSocketRoute, expect
 
@@ -120,6 +121,14 @@ def hold_frames(page: Page, kind: str) -> Callable[[], None]:
 
     page.route_web_socket("**/ws/", connect)
     return let_come
+
+
+def take_pictures(page: Page, path: Path) -> None:
+    """Take one of the page in light and one in dark; nothing may be wider than it."""
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.screenshot(path=f"{path}-{scheme}.png", animations="disabled")
 
 
 class HeldAnswers:

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import block_socket, composer, replies, say, streaming
+from .page_actions import block_socket, composer, replies, say, streaming, take_pictures
 
 FORGET = """
 from conversations.models import Conversation
@@ -59,7 +59,7 @@ def test_the_menu_is_used_by_keyboard(page):
     expect(small).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect(large).to_be_focused()
-    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
     expect(small).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_role("menu", name="Language model")).to_be_hidden()
@@ -69,6 +69,26 @@ def test_the_menu_is_used_by_keyboard(page):
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     expect(opener(page)).to_have_text(LARGE)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_menu_is_seen_whole_in_light_and_dark(page, width, tmp_path):
+    page.set_viewport_size({"width": width, "height": 800})
+    say(page, "My name is Andrew")
+    opener(page).click()
+    page.get_by_role("menuitemradio", name="High", exact=True).click()
+    expect(opener(page)).to_have_text(f"{SMALL}High")
+    opener(page).click()
+    menu = page.get_by_role("menu", name="Language model")
+    expect(menu.get_by_role("menuitemradio", name=SMALL)).to_be_focused()
+    take_pictures(page, tmp_path / f"menu-{width}")
+    box = menu.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    assert menu.evaluate(
+        "each => [...each.querySelectorAll('*'), each].every(e => e.scrollWidth <= e.clientWidth + 1 "
+        "|| getComputedStyle(e).display.startsWith('inline'))"
+    )
 
 
 def test_a_model_is_chosen_before_the_first_message(page):

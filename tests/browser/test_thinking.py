@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from .page_actions import content_of, hold_frames, lose_frames, replies, say, streaming, wait_until, write
+from .page_actions import (
+    content_of,
+    hold_frames,
+    lose_frames,
+    replies,
+    say,
+    streaming,
+    take_pictures,
+    wait_until,
+    write,
+)
 
 LONG = "Please think long about my holidays."  # longer than the demo model has room for
 SHORT = "Please think about my holidays."
@@ -84,14 +94,6 @@ def test_its_line_is_seen_in_light_and_dark_while_it_lasts_and_afterwards(page, 
     expect(line.locator("[data-thinking-text]")).to_be_hidden()
     line.scroll_into_view_if_needed()
     take_pictures(page, tmp_path / f"afterwards-{width}")
-
-
-def take_pictures(page: Page, path: Path) -> None:
-    """Take one of the page in light and one in dark; nothing may be wider than it."""
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        page.screenshot(path=f"{path}-{scheme}.png")
 
 
 def test_a_reply_without_thinking_has_no_line(page):

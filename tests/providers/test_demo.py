@@ -9,6 +9,7 @@ from conversations.core.prompt.messages import PromptMessage
 from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.demo import DEMO_BASE_URL, DEMO_LANGUAGE_MODELS, demo_http_client
 from conversations.providers.openai_api.completion_request import CompletionRequest
+from conversations.providers.openai_api.completion_stream import ReasoningDelta
 from conversations.providers.tokens.tokenizer import count_prompt, count_text
 
 DEMO = DEMO_LANGUAGE_MODELS[0]
@@ -32,6 +33,19 @@ async def test_usage_is_exactly_what_was_read_and_written():
     assert end.usage.input_tokens == count_prompt(prompt, language_model=DEMO)
     assert end.usage.output_tokens == count_text(DEMO.encoding)(text)
     assert (end.provider_request_id, end.language_model) == ("demo", DEMO.name)
+
+
+async def thoughts(question, effort):
+    request = CompletionRequest(DEMO.name, (PromptMessage("user", question),), effort=effort)
+    events = [event async for event in make_client().stream(request)]
+    return "".join(event.text for event in events if isinstance(event, ReasoningDelta))
+
+
+async def test_it_thinks_as_hard_as_the_effort_says():
+    question = "My name is Andrew. I live in Lisbon. I have a boat. It is red. What is my name?"
+    low, high = await thoughts(question, "low"), await thoughts(question, "high")
+    assert 0 < low.count("\n") < high.count("\n")
+    assert await thoughts(question, "") == await thoughts(f"Think about it: {question}", "none") == ""
 
 
 @pytest.mark.parametrize("limit_tokens", [1, 7, 20])

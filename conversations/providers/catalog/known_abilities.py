@@ -53,7 +53,7 @@ class KnownAbilities:
 
 
 UNKNOWN_ABILITIES: Final = Abilities()
-DEMO_ABILITIES: Final = Abilities(tools=True, thinks=False)
+DEMO_ABILITIES: Final = Abilities(tools=True, thinks=True, efforts=("none", "low", "high"))
 _PLAIN: Final = Abilities(tools=True, thinks=False)
 _THINKS: Final = Abilities(tools=True, thinks=True)
 _LOW_TO_HIGH: Final = ("low", "medium", "high")

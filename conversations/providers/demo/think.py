@@ -1,4 +1,4 @@
-"""What the demo model thinks before it answers, if the question asks it to: “think about it”, “think long about it”.
+"""What the demo model thinks before it answers: if the question asks it to, “think about it”, or by the effort chosen.
 
 It is no language model: it goes through the sentences that it was given and says which of them share words with the
 question. Thinking long takes more than the room that its small window keeps for a reply.
@@ -18,6 +18,7 @@ _ASKS_TO_THINK = re.compile(
 )
 _WORD = re.compile(r"\w{4,}")
 MOST_SENTENCES = 6
+LOW_SENTENCES = 2
 LONG_CHARACTERS = 3_200  # about 750 tokens: more than 500, the room of the small demo model, and less than twice that
 
 ENGLISH = {
@@ -38,27 +39,31 @@ CHINESE = {
 }
 
 
-def think(prompt: DemoPrompt) -> str:
-    """Return the thoughts, or nothing: they come once, before the tools are called."""
+def think(prompt: DemoPrompt, effort: str = "") -> str:
+    """Return the thoughts, or nothing: they come once, before the tools are called.
+
+    Without *effort*, which the effort "none" forbids, only a question that asks for them gets any.
+    """
     asked = _ASKS_TO_THINK.search(prompt.question)
-    if not asked or prompt.results:
+    if prompt.results or effort == "none" or not (asked or effort):
         return ""
+    most = LOW_SENTENCES if effort == "low" else MOST_SENTENCES
     phrases = CHINESE if re.search(r"[\u4e00-\u9fff]", prompt.question) else ENGLISH
     lines = [
         phrases["begin"].format(question=_quoted(prompt.question)),
         phrases["given"].format(count=prompt.message_count, tokens=f"{prompt.tokens:,}"),
     ]
-    lines += _go_through(prompt, phrases)
-    if asked["long"] or asked["long_chinese"]:
-        again = "\n".join([phrases["again"], *_go_through(prompt, phrases)])
+    lines += _go_through(prompt, phrases, most)
+    if asked and (asked["long"] or asked["long_chinese"]):
+        again = "\n".join([phrases["again"], *_go_through(prompt, phrases, most)])
         lines += [again] * (LONG_CHARACTERS // len(again) + 1)
     return "\n".join([*lines, phrases["end"]])
 
 
-def _go_through(prompt: DemoPrompt, phrases: dict[str, str]) -> list[str]:
+def _go_through(prompt: DemoPrompt, phrases: dict[str, str], most: int) -> list[str]:
     wanted = _words(prompt.question)
     lines = []
-    for number, sentence in enumerate(prompt.sentences[:MOST_SENTENCES], start=1):
+    for number, sentence in enumerate(prompt.sentences[:most], start=1):
         words = ", ".join(sorted(wanted & _words(sentence.text)))
         key = "shares" if words else "nothing"
         lines.append(phrases[key].format(number=number, quote=_quoted(sentence), words=words))

@@ -2,8 +2,8 @@
 
 It speaks OpenAI's format, so that everything between the page and the provider's client is the same as with a real
 provider: streamed chunks, usage in the last one when asked for, errors as JSON, a context window that is kept to.
-What it says comes from `answer`, which tools it calls from `choose_tools`, and what it thinks before, if it is asked to
-think, from `think`.
+What it says comes from `answer`, which tools it calls from `choose_tools`, and what it thinks before, if the question
+or the effort asks for it, from `think`.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ class DemoTransport(httpx2.AsyncBaseTransport):
             limit_tokens=reply_tokens or language_model.context_window_tokens - tokens,
             reports_usage=bool((body.get("stream_options") or {}).get("include_usage")),
             tokens_per_second=self.tokens_per_second,
+            effort=body.get("reasoning_effort") or "",
         )
         headers = {"content-type": "text/event-stream", "x-request-id": "demo"}
         return httpx2.Response(200, headers=headers, stream=_ByteStream(reply.lines()))
@@ -110,6 +111,7 @@ class _Reply:
     limit_tokens: int
     reports_usage: bool
     tokens_per_second: float
+    effort: str
 
     async def lines(self) -> AsyncGenerator[bytes]:
         count = count_text(self.language_model.encoding)
@@ -129,7 +131,7 @@ class _Reply:
         """Return the reply in pieces, as many as fit, and its finish reason."""
         count = count_text(self.language_model.encoding)
         calls = choose_tools(self.prompt) if self.prompt.tools else ()
-        pieces = list(_thinking(think(self.prompt)))
+        pieces = list(_thinking(think(self.prompt, self.effort)))
         pieces += _calling(calls) if calls else _saying(answer(self.prompt))
         fitting = _that_fit(pieces, [count(piece.text) for piece in pieces], self.limit_tokens)
         if len(fitting) < len(pieces):

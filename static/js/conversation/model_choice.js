@@ -100,7 +100,7 @@ export class ModelChoice {
   /** @param {Event} event that the menu has opened or closed */
   #focusChosen({ target }) {
     if (target instanceof HTMLElement && target.matches("#model-menu:popover-open")) {
-      query(target, '[aria-checked="true"]')?.focus();
+      query(target, '.model-row[aria-checked="true"]')?.focus(); // the efforts, which come first, have one too
     }
   }
 }
