@@ -437,6 +437,7 @@ class Migration(migrations.Migration):
                 ('reserved_at', models.DateTimeField(null=True)),
                 ('tool_seconds', models.FloatField(default=0, verbose_name='tool seconds')),
                 ('tightening', models.DecimalField(decimal_places=4, default=1, max_digits=12, verbose_name='tightening')),
+                ('searches_web_now', models.BooleanField(db_default=False, default=False)),
                 ('reply_reserve_tokens', models.PositiveIntegerField(null=True, verbose_name='reply reserve, tokens')),
                 ('text_before', models.PositiveIntegerField(db_default=0, default=0, verbose_name='continued from character')),
                 ('reasoning_before', models.PositiveIntegerField(db_default=0, default=0)),

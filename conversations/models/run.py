@@ -39,7 +39,7 @@ class Run(models.Model):
     *waiting_since* is when it was put in the queue last: when it was stored, or given back by a worker.
 
     What a resumed reply needs is stored when approval is awaited: the *tool_seconds* that it has used of its time, and
-    the *tightening* of its window.
+    the *tightening* of its window. *searches_web_now* is for pages that are loaded while the web is searched.
     """
 
     reply = models.OneToOneField(
@@ -64,6 +64,7 @@ class Run(models.Model):
     reserved_at = models.DateTimeField(null=True)
     tool_seconds = models.FloatField(_("tool seconds"), default=0)
     tightening = models.DecimalField(_("tightening"), max_digits=12, decimal_places=4, default=1)
+    searches_web_now = models.BooleanField(default=False, db_default=False)
     reply_reserve_tokens = models.PositiveIntegerField(_("reply reserve, tokens"), null=True)
     text_before = models.PositiveIntegerField(_("continued from character"), default=0, db_default=0)
     reasoning_before = models.PositiveIntegerField(default=0, db_default=0)

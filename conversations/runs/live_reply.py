@@ -11,6 +11,7 @@ from conversations.core.frames.definitions import (
     ReplyHtml,
     ReplyReasoning,
     ReplyRestarted,
+    ReplySearching,
     ReplyStep,
     WindowRecorded,
 )
@@ -94,6 +95,10 @@ class LiveReply:
     def reasoning(self) -> Reasoning:
         """What has been thought in this step."""
         return self._reasoning.value
+
+    def show_web_search(self, *, lasts: bool) -> None:
+        """Tell the pages that the web is searched for the question, or no longer."""
+        self._publish(ReplySearching(self._conversation, self.reply_id, lasts))
 
     def begin_step(self, step: int, *, position: int, text: str, reasoning: Reasoning = NO_REASONING) -> None:
         """Begin the text of a step at the reply's current *position*, with what is stored of it.

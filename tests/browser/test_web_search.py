@@ -15,7 +15,7 @@ from tests.support.searxng import page as found_page
 from tests.support.searxng import serve_searxng
 
 from .conftest import TOKENS_PER_SECOND
-from .page_actions import composer, replies, say
+from .page_actions import composer, replies, say, streaming, take_pictures, write
 from .sites import running_site
 
 QUESTION = "Where do grey herons stand in the evening?"
@@ -87,6 +87,24 @@ def test_switched_on_a_question_is_answered_with_pages_and_switched_off_nothing_
     say(page, "And where do white storks stand in the evening?")
     assert searxng.queries == [QUESTION]
     expect(replies(page).last.locator(".sources")).to_have_count(0)
+
+
+def test_while_it_is_searched_the_page_says_so_also_after_a_reload(page, searxng, tmp_path):
+    searxng.fault = "hang"
+    switch(page).click()
+    write(page, QUESTION)
+    line = page.get_by_text("Searching the web …")
+    expect(line).to_be_visible()
+    expect(page.get_by_text("Writing", exact=True)).to_be_hidden()
+    page.reload()
+    expect(line).to_be_visible()
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        take_pictures(page, tmp_path / f"searching-{width}")
+    searxng.released.set()
+    expect(line).to_be_hidden()
+    expect(streaming(page)).to_have_count(0)
+    expect(replies(page).last.locator("[data-content]")).not_to_be_empty()
 
 
 def test_a_search_that_fails_is_said_in_one_quiet_sentence(page, searxng):

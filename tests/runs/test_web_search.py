@@ -10,11 +10,13 @@ import json
 
 import pytest
 
+from conversations.live.fanout import Subscriber, conversation_topic, subscribe, unsubscribe
 from conversations.models import Completion, Conversation, Message, Run, Scenario, ToolCall
 from conversations.models.scenario import WebSearch
 from conversations.providers.clients.client_pool import close_clients
 from conversations.selectors.conversations.sent_request import sent_request
 from conversations.selectors.conversations.sources import sources_of_reply
+from conversations.selectors.conversations.thread import thread_page
 from conversations.services.grounding import look_up as look_up_module
 from conversations.services.grounding import search_web as search_web_module
 from conversations.services.messages.mark_message import exclude_message
@@ -158,6 +160,24 @@ async def test_documents_are_looked_through_while_the_web_is_searched(worker, se
     searxng.fault = ""
     searxng.released.set()
     await ended(posted.reply)
+
+
+async def test_pages_are_told_while_it_lasts_also_those_that_are_loaded_then(worker, searxng):
+    searxng.fault = "hang"
+    conversation = await in_thread(searching)
+    frames = []
+    subscriber = Subscriber(lambda payload: frames.append(json.loads(payload)))
+    subscribe(conversation_topic(conversation.public_id), subscriber)
+    posted = await in_thread(ask, conversation)
+    await asyncio.to_thread(searxng.wait_for_requests, 1)
+    assert (await in_thread(thread_page, conversation)).messages[-1].is_searching_web
+    assert [frame["lasts"] for frame in frames if frame["type"] == "reply.searching"] == [True]
+    searxng.released.set()
+    await ended(posted.reply)
+    unsubscribe(conversation_topic(conversation.public_id), subscriber)
+    assert not (await Run.objects.aget(reply=posted.reply)).searches_web_now
+    told = [frame["type"] for frame in frames if frame.get("lasts") is not True]
+    assert told.index("reply.searching") < told.index("reply.delta")
 
 
 OFF = {

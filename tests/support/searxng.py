@@ -76,6 +76,7 @@ class Searxng:
     def reset(self) -> None:
         self.results, self.fault = [], ""
         self.requests.clear()
+        self.released.clear()
 
 
 class Handler(BaseHTTPRequestHandler):

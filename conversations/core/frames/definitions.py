@@ -153,6 +153,15 @@ class ReplyStarted(ConversationFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class ReplySearching(ConversationFrame):
+    """The web is searched for the question of *reply*, or no longer; text or reasoning of it means no longer, too."""
+
+    type: ClassVar[str] = "reply.searching"
+    reply: int
+    lasts: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyDelta(ConversationFrame):
     type: ClassVar[str] = "reply.delta"
     reply: int
@@ -354,6 +363,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
     for frame in (
         MessageStored,
         ReplyStarted,
+        ReplySearching,
         ReplyDelta,
         ReplyReasoning,
         ReplyHtml,

@@ -24,7 +24,16 @@ PAGE_MESSAGES = 30
 MOST_IN_A_SNAPSHOT = 200
 MESSAGE_COLUMNS = (
     *("pk", "parent_id", "position", "role", "state", "created_at", "content", "error_code", "error_params"),
-    *("pinned", "excluded", "never_recalled", "picture_ids", "last_step", "stored_step", "run_model"),
+    *(
+        "pinned",
+        "excluded",
+        "never_recalled",
+        "picture_ids",
+        "last_step",
+        "stored_step",
+        "run_model",
+        "searches_web_now",
+    ),
     *REASONING_COLUMNS,
 )
 COMPLETION_COLUMNS = ("reply_id", "language_model", "finish_reason", "tools_withheld", "grounding")
@@ -65,6 +74,7 @@ class ThreadMessage(NamedTuple):
     last_step: int | None
     stored_step: int | None
     run_model: str | None = None
+    searches_web_now: bool | None = None
     shown_reasoning: str = ""
     reasoning_characters: int = 0
     reasoning_tokens: int | None = None
@@ -100,6 +110,12 @@ class ThreadMessage(NamedTuple):
     def is_thinking(self) -> bool:
         """Whether the language model thinks now: nothing else has come of the step."""
         return not self.has_ended and bool(self.shown_reasoning) and not self.content and not self.steps.calls
+
+    @property
+    def is_searching_web(self) -> bool:
+        """Whether the web is searched for its question: nothing else has come of it."""
+        has_begun = bool(self.content or self.shown_reasoning or self.steps.calls)
+        return not self.has_ended and bool(self.searches_web_now) and not has_begun
 
     @property
     def length(self) -> int:
@@ -161,6 +177,7 @@ def _active_path(conversation: Conversation) -> QuerySet[Message]:
         last_step=Subquery(steps[:1]),
         stored_step=Subquery(steps.exclude(message=None)[:1]),
         run_model=F("run__language_model"),
+        searches_web_now=F("run__searches_web_now"),
     )
 
 

@@ -28,7 +28,7 @@ from conversations.selectors.conversations.web_search import searches_web
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.grounding.look_up import LookedUp, look_up, looked_up_before
 from conversations.services.grounding.recall import Recalled, recall, recalled_before
-from conversations.services.grounding.search_web import search_web
+from conversations.services.grounding.search_web import WebFindings, search_web
 from conversations.services.grounding.wait_for_documents import wait_for_documents
 from conversations.services.language_models.model_choice import takes_tools
 from conversations.services.ledger.provider_attempts import finish_before_cancelling
@@ -141,7 +141,7 @@ async def make_reply(
     find_tools = find_tools or _scenario_tools
     loop = await retry_while_database_down(partial(_load_loop, reply_id, find_tools))
     runner = ToolRunner(partial(_current_tools, reply_id, find_tools), loop.context, loop.time.left_seconds)
-    grounding = await _look_up(loop)
+    grounding = await _look_up(loop, sink)
     recalled = await _recall(loop, grounding)
     loop.time.begin(clock)
     sink.begin_step(loop.step, position=loop.position, text=loop.text, reasoning=loop.reasoning)
@@ -229,7 +229,7 @@ def _current_tools(reply_id: int, find_tools: FindTools) -> Toolbox:
     return find_tools(replies.get(pk=reply_id))
 
 
-async def _look_up(loop: _Loop) -> LookedUp | None:
+async def _look_up(loop: _Loop, sink: ReplySink) -> LookedUp | None:
     """Return the grounding of the question, once its documents have been read; None where there is nothing to look in.
 
     The web is searched meanwhile.
@@ -238,13 +238,30 @@ async def _look_up(loop: _Loop) -> LookedUp | None:
         return None
     if loop.is_resumed:
         return await retry_while_database_down(partial(looked_up_before, loop.reply.pk))
-    searching = asyncio.create_task(search_web(loop.reply))
+    searching = asyncio.create_task(_search_web(loop, sink))
     try:
         if loop.reply.may_have_to_wait:  # type: ignore[attr-defined]  # annotated
             await wait_for_documents(loop.reply.pk)
         return await look_up(loop.reply.pk, web=searching)
     finally:
         searching.cancel()
+
+
+async def _search_web(loop: _Loop, sink: ReplySink) -> WebFindings | None:
+    """Search the web for the question, and say so while it lasts; None where that is not wanted."""
+    if not searches_web(loop.reply.conversation):
+        return None
+    await retry_while_database_down(partial(_note_web_search, loop, lasts=True))
+    sink.show_web_search(lasts=True)
+    findings = await search_web(loop.reply)
+    await retry_while_database_down(partial(_note_web_search, loop, lasts=False))
+    sink.show_web_search(lasts=False)
+    return findings
+
+
+def _note_web_search(loop: _Loop, *, lasts: bool) -> None:
+    held = Run.objects.filter(reply_id=loop.reply.pk, worker=loop.holder.worker, attempt=loop.holder.attempt)
+    held.update(searches_web_now=lasts)
 
 
 async def _recall(loop: _Loop, grounding: LookedUp | None) -> Recalled | None:

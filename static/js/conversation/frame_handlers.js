@@ -61,6 +61,11 @@ export function frameHandler({
       case "reply.step":
         connection.sync();
         break;
+      case "reply.searching":
+        if (messages.takeWebSearch(frame)) {
+          connection.sync();
+        }
+        break;
       case "reply.reasoning":
       case "reply.delta":
       case "reply.html":

@@ -9,7 +9,7 @@ import { rememberSources, restoreSources } from "./sources.js";
 import { rememberThinking, restoreThinking } from "./thinking.js";
 import { rememberCalls, restoreCalls } from "./tool_calls.js";
 
-/** @import { ConversationSnapshot, DrawnMessage, ReplyPiece, ReplyRestarted } from "../server/frames.js" */
+/** @import { ConversationSnapshot, DrawnMessage, ReplyPiece, ReplyRestarted, ReplySearching } from "../server/frames.js" */
 
 export class MessageList {
   /** @type {ReplyView | undefined} the reply that streams */
@@ -76,6 +76,18 @@ export class MessageList {
     }
     this.#reply.take(frame);
     return this.#reply.hasGap;
+  }
+
+  /**
+   * Show that the web is searched for a reply's question, or no longer; return whether the reply is missing.
+   * @param {ReplySearching} frame
+   */
+  takeWebSearch({ reply, lasts }) {
+    if (this.#reply?.article.dataset.message !== String(reply)) {
+      return !document.getElementById(`message-${reply}`);
+    }
+    this.#reply.showWebSearch(lasts);
+    return false;
   }
 
   /** @param {ReplyRestarted} frame */

@@ -1,7 +1,7 @@
 /** A streaming reply on the page: its steps and calls, finished blocks as HTML, the tail behind them as text. */
 
 import { labelCopyButtons } from "../shared/copy_buttons.js";
-import { appendText, find } from "../shared/dom.js";
+import { appendText, find, query } from "../shared/dom.js";
 import { ReplyText } from "./reply_text.js";
 import { rememberThinking, restoreThinking, Thinking } from "./thinking.js";
 import { rememberCalls, restoreCalls, updateCalls } from "./tool_calls.js";
@@ -42,11 +42,23 @@ export class ReplyView {
       this.ahead.push(piece);
     } else if (piece.step === this.step && piece.type === "reply.reasoning") {
       this.thinking.take(piece.at, piece.text);
+      this.showWebSearch(false);
     } else if (piece.step === this.step && piece.type === "reply.delta") {
       this.thinking.pause();
       this.#show(this.text.takeText(piece.at, piece.text));
     } else if (piece.step === this.step && piece.type === "reply.html") {
       this.#show(this.text.takeBlock(piece.start, piece.end, piece.html));
+    }
+  }
+
+  /**
+   * Say that the web is searched, until something comes of the reply.
+   * @param {boolean} lasts
+   */
+  showWebSearch(lasts) {
+    const line = query(this.article, "[data-web-search]");
+    if (line) {
+      line.hidden = !lasts || this.text.length > 0 || this.thinking.text.length > 0 || this.step > 1;
     }
   }
 
@@ -93,6 +105,7 @@ export class ReplyView {
     const stored = storedText(article);
     if (!this.text.isBehind(new ReplyText(stored)) && !this.thinking.isBehind(article)) {
       updateCalls(this.article, article);
+      this.showWebSearch(query(article, "[data-web-search]")?.hidden === false);
       this.thinking.follow(article);
       this.#updateNote(article);
       return;
@@ -142,6 +155,9 @@ export class ReplyView {
       appendText(tail, appended);
     }
     this.article.classList.toggle("is-waiting", this.text.length === 0);
+    if (this.text.length > 0 || this.thinking.text.length > 0) {
+      this.showWebSearch(false);
+    }
   }
 }
 

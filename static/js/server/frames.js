@@ -8,6 +8,7 @@
  * @typedef {{type: "message.shown", conversation: string, message: number, position: number}} MessageShown
  * @typedef {{type: "model.chosen", conversation: string, language_model: string, effort: string}} ModelChosen
  * @typedef {{type: "reply.started", conversation: string, reply: number, position: number}} ReplyStarted
+ * @typedef {{type: "reply.searching", conversation: string, reply: number, lasts: boolean}} ReplySearching
  * @typedef {{type: "reply.delta", conversation: string, reply: number, step: number, at: number,
  *   text: string}} ReplyDelta
  * @typedef {{type: "reply.reasoning", conversation: string, reply: number, step: number, at: number,
@@ -36,7 +37,7 @@
  *
  * @typedef {ReplyDelta | ReplyReasoning | ReplyHtml} ReplyPiece a piece of a reply that streams
  *
- * @typedef {MessageStored | MessageMarked | MessageShown | ModelChosen | ReplyStarted | ReplyPiece | ReplyStep |
+ * @typedef {MessageStored | MessageMarked | MessageShown | ModelChosen | ReplyStarted | ReplySearching | ReplyPiece | ReplyStep |
  *   ReplyRestarted | ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationRenamed |
  *   ConversationSnapshot | ErrorFrame} ServerFrame
  */

@@ -48,6 +48,9 @@ class Texts:
     def reasoning(self) -> Reasoning:
         return Reasoning(self.thoughts[-1], 1.0, self.reasoning_tokens)
 
+    def show_web_search(self, *, lasts: bool) -> None:
+        pass
+
     def begin_step(self, step: int, *, position: int, text: str, reasoning: Reasoning = NO_REASONING) -> None:
         self.steps.append(text)
         self.thoughts.append(reasoning.text)
