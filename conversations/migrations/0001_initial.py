@@ -841,6 +841,10 @@ class Migration(migrations.Migration):
             model_name='conversation',
             index=models.Index(condition=models.Q(('deleted_at', None), _negated=True), fields=['deleted_at'], name='conversation_to_sweep'),
         ),
+        migrations.AddIndex(
+            model_name='conversation',
+            index=models.Index(condition=models.Q(('head', None)), fields=['last_active_at'], name='conversation_without_message'),
+        ),
         migrations.AddConstraint(
             model_name='spending',
             constraint=models.UniqueConstraint(fields=('user', 'period', 'begins_on'), name='spending_one_each', nulls_distinct=False),

@@ -70,6 +70,7 @@ class Conversation(models.Model):
         indexes = [
             models.Index(fields=["owner", "-last_active_at"], condition=Q(deleted_at=None), name="conversation_list"),
             models.Index(fields=["deleted_at"], condition=~Q(deleted_at=None), name="conversation_to_sweep"),
+            models.Index(fields=["last_active_at"], condition=Q(head=None), name="conversation_without_message"),
         ]
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ from chatsite.postgres.faults import seconds_since_fault
 from conversations.live.database_threads import in_worker_thread
 from conversations.models import Completion, Run
 from conversations.models.run import RunState
-from conversations.services.conversations.conversations import sweep_deleted_conversations
+from conversations.services.conversations.conversations import sweep_deleted_conversations, sweep_unused_conversations
 from conversations.services.documents.upload_limits import sweep_upload_counts
 from conversations.services.ledger.close_days import close_days
 from conversations.services.ledger.ledger import Outcome, settle_completion
@@ -89,6 +89,7 @@ def tidy_once() -> None:
     sweep_security_events()
     sweep_upload_counts()
     sweep_unsent_pictures()
+    sweep_unused_conversations()
     sweep_heartbeats()
     close_days()
 

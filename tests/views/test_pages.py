@@ -43,7 +43,7 @@ def test_a_moment_that_is_none_is_refused(client, alice, query):
     "zone", ["", "Mars/Olympus", "../../etc/passwd", "x" * 5_000, "Europe%2FBerlin", "Europe/Berlin"]
 )
 def test_any_time_zone_in_the_cookie_shows_the_list(client, alice, zone):
-    begin(alice)
+    post(begin(alice), "Hello")
     client.cookies["tz"] = zone
     assert "Today" in client.get("/").content.decode()
 
@@ -123,7 +123,7 @@ def test_a_window_of_a_reply_without_a_request_is_not_found(client, alice):
 
 
 def test_a_deleted_conversation_is_brought_back_only_by_its_owner(client, alice):
-    conversation = begin(alice)
+    conversation = post(begin(alice), "Hello").message.conversation
     client.post(of("delete", conversation))
     assert client.get(of("conversation", conversation)).status_code == 404
     client.post(of("restore", conversation))

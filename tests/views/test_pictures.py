@@ -6,11 +6,16 @@ import uuid
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
 from conversations.models import Conversation, Message, Picture
+from conversations.selectors.conversations.conversation_list import list_conversations
+from conversations.services.conversations.conversations import sweep_unused_conversations
+from conversations.services.pictures.pictures import KEPT_UNSENT, sweep_unsent_pictures
 from conversations.services.review.readings import open_reading
+from tests.grounding.documents import store_document
 from tests.parsing.pictures import drawing, encoded, photo
 from tests.support.people import begin, make_user, post
 from tests.support.pictures import store_picture
@@ -49,6 +54,33 @@ def test_a_script_is_told_the_number_and_the_size(alice):
     picture = Picture.objects.get()
     assert answer.status_code == 201
     assert answer.json() == {"picture": picture.pk, "width": 320, "height": 240, "alt_text": ""}
+
+
+def test_a_picture_that_is_not_sent_puts_no_conversation_into_the_list_and_leaves_none(alice):
+    public_id = uuid.uuid4()
+    send(alice, public_id, encoded(drawing()), **JSON)
+    assert list_conversations(alice) == []
+    assert sweep_unused_conversations() == 0
+    Picture.objects.update(created_at=F("created_at") - KEPT_UNSENT * 2)
+    Conversation.objects.update(last_active_at=F("last_active_at") - KEPT_UNSENT * 2)
+    assert sweep_unused_conversations() == 0  # its picture may still be sent
+    sweep_unsent_pictures()
+    assert sweep_unused_conversations() == 1
+    assert not Conversation.objects.exists()
+
+
+@pytest.mark.parametrize("kept", ["message", "document", "name", "notes"])
+def test_what_lasts_puts_it_there_and_keeps_it(alice, conversation, kept):
+    if kept == "message":
+        post(conversation, "What is this?")
+    elif kept == "document":
+        store_document(conversation, ["A cat."])
+    else:
+        columns = {"name": {"title": "Cats", "title_is_given": True}, "notes": {"notes": "It is about cats."}}[kept]
+        Conversation.objects.update(**columns)
+    Conversation.objects.update(last_active_at=F("last_active_at") - KEPT_UNSENT * 2)
+    assert list_conversations(alice) == [conversation]
+    assert sweep_unused_conversations() == 0
 
 
 @pytest.mark.parametrize(

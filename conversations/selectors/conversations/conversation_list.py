@@ -5,13 +5,23 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 
+from django.db.models import Exists, OuterRef, Q
+
 from chatsite.accounts.models import User
-from conversations.models import Conversation, Run
+from conversations.models import Conversation, Document, Run
+
+# Begun by a picture that has not been sent, or by a message that was refused: nothing in it lasts.
+HOLDS_NOTHING = Q(
+    ~Exists(Document.objects.filter(conversation=OuterRef("pk"))), head=None, title_is_given=False, notes=""
+)
 
 
 def list_conversations(user: User, *, before: dt.datetime | None = None, limit: int = 50) -> list[Conversation]:
-    """Return the user's conversations, most recently active first; *before* asks for the next page."""
-    found = Conversation.objects.filter(owner_id=user.pk, deleted_at=None)
+    """Return the user's conversations, most recently active first; *before* asks for the next page.
+
+    One is listed from its first message, document, name or note on.
+    """
+    found = Conversation.objects.filter(~HOLDS_NOTHING, owner_id=user.pk, deleted_at=None)
     if before is not None:
         found = found.filter(last_active_at__lt=before)
     return list(found.order_by("-last_active_at")[:limit])

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.models import User
@@ -18,8 +18,9 @@ from conversations.core.errors import ConversationNotFound, ScenarioNotFound, We
 from conversations.core.frames.definitions import ConversationRenamed
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.live.fanout import person_topic, publish
-from conversations.models import Conversation, Scenario
+from conversations.models import Conversation, Picture, Scenario
 from conversations.models.scenario import PLAIN, WITH_TOOLS, WebSearch
+from conversations.selectors.conversations.conversation_list import HOLDS_NOTHING
 from conversations.selectors.conversations.scenarios import find_scenario
 from conversations.selectors.conversations.web_search import web_search_choice
 from conversations.services.language_models.model_choice import check_choice
@@ -28,6 +29,7 @@ from conversations.services.replies.stop_reply import stop_reply
 from conversations.services.windows.active_path import lock_conversation
 
 KEPT_AFTER_DELETION = dt.timedelta(hours=1)
+KEPT_UNUSED = dt.timedelta(days=1)
 SWEPT_AT_ONCE = 100
 BUILT_IN_TOOLS = ("calculator", "current_time", "search_conversation", "search_documents")
 
@@ -152,6 +154,18 @@ def restore_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
 def sweep_deleted_conversations() -> int:
     """Delete the rows of what was deleted long enough ago; the ledger keeps its amounts. Returns how many."""
     over = Conversation.objects.filter(deleted_at__lt=timezone.now() - KEPT_AFTER_DELETION)
+    return sum(_sweep(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+
+
+def sweep_unused_conversations() -> int:
+    """Delete conversations in which nothing was kept for a day, once their unsent pictures are gone. Returns how many.
+
+    They have never been in the list.
+    """
+    pictures = Picture.objects.filter(conversation=OuterRef("pk"))
+    over = Conversation.objects.filter(
+        HOLDS_NOTHING, ~Exists(pictures), last_active_at__lt=timezone.now() - KEPT_UNUSED, deleted_at=None
+    )
     return sum(_sweep(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
 
 
