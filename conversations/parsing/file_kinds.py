@@ -11,7 +11,14 @@ from functools import partial
 from io import BytesIO
 from pathlib import PurePath
 
-from conversations.core.errors import DocumentDamaged, DocumentEmpty, DocumentKindUnknown, DocumentTooLong
+from conversations.core.errors import (
+    DocumentDamaged,
+    DocumentEmpty,
+    DocumentIsDrawing,
+    DocumentIsPicture,
+    DocumentKindUnknown,
+    DocumentTooLong,
+)
 from conversations.parsing.decoding import decode
 from conversations.parsing.formats.json_records import (
     are_records,
@@ -25,7 +32,13 @@ from conversations.parsing.formats.tables import find_delimiter, parse_csv
 from conversations.parsing.parsed import MOST_CHARACTERS, Kind, ParseBlocks
 
 DOCX_MEMBER = "word/document.xml"
-ASCII_BUT_NOT_TEXT = ("{\\rtf", "%!PS", "<svg", "GIF8", "%FDF")
+ASCII_BUT_NOT_TEXT = ("{\\rtf", "%!PS", "%FDF")
+PICTURE_BEGINS = re.compile(
+    rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF.{4}WEBP|.{4}ftyp(?:hei[cmsx]|hev[cx]|mif1|msf1)", re.DOTALL
+)
+DRAWING_BEGINS = re.compile(
+    r"(?:<\?xml[^>]{0,200}\?>\s*|<!--[^>]{0,1000}-->\s*|<!doctype svg[^>]{0,1000}>\s*)*<svg\b", re.I
+)
 PAGE_BEGINS = re.compile(
     r"(?:<\?xml[^>]{0,200}\?>\s*|<!--[^>]{0,1000}-->\s*)*<(?:!doctype html|html|head|body)\b", re.I
 )
@@ -50,7 +63,11 @@ def open_document(content: bytes, *, name: str) -> tuple[Kind, ParseBlocks]:
         return "pdf", partial(parse_pdf, content)
     if content.startswith(b"PK\x03\x04"):
         return _open_zip(content)
+    if PICTURE_BEGINS.match(content):
+        raise DocumentIsPicture
     text = decode(content)
+    if text is not None and DRAWING_BEGINS.match(text.lstrip()):
+        raise DocumentIsDrawing
     if text is None or text.lstrip().startswith(ASCII_BUT_NOT_TEXT):
         raise DocumentKindUnknown
     if not text.strip():

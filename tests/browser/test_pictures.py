@@ -181,6 +181,13 @@ def test_nothing_is_wider_than_the_page(page, scheme, width, tmp_path: Path):
     bring(page, "drop", dog=DOG, cat=CAT, broken=b"<html>")
     expect(page.locator(".attached-picture.is-failed")).to_have_count(1)
     expect(attached(page)).to_have_count(2)
+    failed = page.locator(".attached-picture.is-failed")
+    failed.scroll_into_view_if_needed()
+    card = failed.bounding_box()
+    assert card
+    assert card["x"] >= 0
+    assert card["x"] + card["width"] <= width
+    assert card["height"] < 100
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.screenshot(path=tmp_path / f"pictures-{scheme}-{width}.png")
     messages(page).first.get_by_role("link", name="wide.png").click()

@@ -8,12 +8,15 @@ from conversations.core.errors import (
     DocumentDamaged,
     DocumentEmpty,
     DocumentEncrypted,
+    DocumentIsDrawing,
+    DocumentIsPicture,
     DocumentKindUnknown,
     DocumentScanned,
 )
 from conversations.parsing.file_kinds import open_document
 from tests.parsing.bombs import other_zip, picture_of_50_000_pixels
 from tests.parsing.files import make_docx, make_pdf_of_pages
+from tests.parsing.pictures import drawing, encoded
 
 PAGE = b"<!DOCTYPE html><html><body><p>Hello"
 TABLE = b"name,city,ships\n" + b"Ada,London,3\n" * 6
@@ -79,6 +82,24 @@ def test_a_file_that_is_two_things_is_the_one_it_begins_as(kind, content):
 def test_what_no_one_can_read_here_is_refused(content, name):
     with pytest.raises(DocumentKindUnknown):
         open_document(content, name=name)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [encoded(drawing(), kind) for kind in ("PNG", "JPEG", "WEBP", "GIF")] + [b"\x00\x00\x00\x18ftypheic" + bytes(99)],
+)
+def test_a_picture_is_told_as_one_whatever_its_name(content):
+    with pytest.raises(DocumentIsPicture):
+        open_document(content, name="notes.txt")
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    ["", "\n", "<?xml version='1.0' encoding='UTF-8'?>\n", "<?xml version='1.0'?><!-- drawn -->\n<!DOCTYPE svg>"],
+)
+def test_a_drawing_is_told_as_one(beginning):
+    with pytest.raises(DocumentIsDrawing):
+        open_document(f"{beginning}<svg xmlns='http://www.w3.org/2000/svg'/>".encode(), name="a.svg")
 
 
 @pytest.mark.parametrize("content", [b"", b" \n\t", b"\xef\xbb\xbf", b"\x00\x00"])

@@ -23,7 +23,9 @@
     │   └ PicturesTooLong                                         it would fit with fewer pictures, or none
     ├ PolicyFailed                    nothing was sent either: the policy itself is wrong
     ├ DocumentError                   a document can't be parsed; the others can
-    │ ├ DocumentEmpty, DocumentEncrypted, DocumentScanned, DocumentDamaged, DocumentKindUnknown
+    │ ├ DocumentEmpty, DocumentEncrypted, DocumentScanned, DocumentDamaged
+    │ ├ DocumentKindUnknown
+    │ │ └ DocumentIsPicture, DocumentIsDrawing
     │ └ DocumentTooLong, DocumentTooCostly, DocumentParsingInterrupted
     ├ PictureError                    a picture can't be read
     │ └ PictureEmpty, PictureDamaged, PictureKindUnknown, PictureTooManyPixels, PictureTooCostly
@@ -154,6 +156,8 @@ from .documents import (
     DocumentEmpty,
     DocumentEncrypted,
     DocumentError,
+    DocumentIsDrawing,
+    DocumentIsPicture,
     DocumentKindUnknown,
     DocumentParsingInterrupted,
     DocumentScanned,
@@ -265,6 +269,8 @@ __all__ = [
     "DocumentEmpty",
     "DocumentEncrypted",
     "DocumentError",
+    "DocumentIsDrawing",
+    "DocumentIsPicture",
     "DocumentKindUnknown",
     "DocumentNotFound",
     "DocumentParsingInterrupted",

@@ -40,6 +40,21 @@ class DocumentKindUnknown(DocumentError):
     template = "This is not a kind of document that can be read here: PDF, DOCX, Markdown, HTML, text, CSV or JSON."
 
 
+class DocumentIsPicture(DocumentKindUnknown):
+    """Whatever its name says. Only those that can be read as a picture."""
+
+    code = "document_is_picture"
+    template = (
+        "This file is a picture, not a document. "
+        "Add it to a message as a picture; its name has to end in .png, .jpg, .webp, .gif or .heic."
+    )
+
+
+class DocumentIsDrawing(DocumentKindUnknown):
+    code = "document_is_drawing"
+    template = "This file is a drawing (SVG), which can’t be read here. Save it as PNG and add that to a message."
+
+
 class DocumentTooLong(DocumentError):
     code = "document_too_long"
     template = "There is more text in this document than can be kept of one. Send it in parts."
