@@ -39,6 +39,12 @@ def reported(value: int | None) -> str:
     return gettext("not reported") if value is None else count(value)
 
 
+@register.filter
+def any_reported(value: int | None) -> str:
+    """Return a number of tokens that is stored as 0 also where the provider says nothing of them."""
+    return count(value) if value else gettext("none reported")
+
+
 def others(number: int) -> str:
     """Return what the row is called that stands for all that are not shown."""
     return ngettext("%(count)s other", "%(count)s others", number) % {"count": count(number)}

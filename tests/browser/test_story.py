@@ -78,7 +78,7 @@ def test_the_inspector_shows_each_message_that_the_model_saw(page):
     panel = page.get_by_role("dialog", name="What the model saw")
     expect(panel.locator(".row")).to_have_count(3)
     expect(panel.locator(".row-newest")).to_contain_text("What is my name?")
-    expect(panel).to_contain_text("Input: provider’s count")
+    expect(panel).to_contain_text("Input tokens: provider’s count")
     page.keyboard.press("Escape")
     expect(panel).to_be_hidden()
 

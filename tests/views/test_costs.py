@@ -56,6 +56,14 @@ def test_the_header_and_the_snapshot_tell_what_the_conversation_has_cost(client,
     assert cost in snapshot_of(client, conversation)["costs"]
 
 
+def test_the_header_says_of_how_many_requests_the_cost_is_unknown(client, alice, conversation):
+    for _ in range(2):
+        make_completion(alice, reply=conversation.messages.last(), window=make_record().to_json(), cost_usd=None)
+    known = '<span class="usd">$0.02<small>125</small></span> <span class="unknown">+ 2 unknown</span>'
+    assert f'<span class="costs-sum">{known}</span>' in page_of(client, conversation)
+    assert known in snapshot_of(client, conversation)["costs"]
+
+
 @pytest.mark.parametrize(
     ("cached", "said"),
     [

@@ -124,6 +124,13 @@ def test_an_unknown_cost_is_told_and_is_not_zero(client, alice):
     assert file_of(client, "conversation")[0]["unknown_costs"] == "1"
 
 
+def test_every_column_of_tokens_says_what_it_counts(client, alice):
+    talk(alice, "Cats", Decimal("0.01"))
+    page = page_of(client)
+    for name in ("Input tokens", "Input from the cache", "Output tokens"):
+        assert page.count(f'<th scope="col">{name}</th>') == 4
+
+
 def test_deleted_conversations_are_one_row_without_their_titles(client, alice):
     delete_conversation(talk(alice, "First secret", "1"))
     talk(alice, "Second secret", "2").delete()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from django.urls import reverse
@@ -17,6 +18,7 @@ from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from tests.support.ledger import open_for
 from tests.support.people import begin, make_user, post
+from tests.support.pictures import store_picture
 from tests.support.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,9 +36,9 @@ def conversation(client, settings):
     return conversation
 
 
-def reply_to(conversation, content, *, attempts=1):
+def reply_to(conversation, content, *, attempts=1, **fields):
     """Let a reply be asked for, and return it with the JSON body of the request."""
-    prepared = prepare_reply(post(conversation, content).reply.pk)
+    prepared = prepare_reply(post(conversation, content, **fields).reply.pk)
     record = prepared.window.record
     request = CompletionRequest(record.language_model, prepared.window.prompt, record.reply_reserve_tokens, tools=TOOLS)
     body = request.to_json()
@@ -63,6 +65,20 @@ def test_a_scenario_that_changes_later_changes_nothing(client, conversation):
     reply, body = reply_to(conversation, "one")
     Scenario.objects.update(system_prompt="Be cruel.")
     assert get(client, "request", reply).json()["messages"] == body["messages"]
+
+
+def test_the_page_says_that_the_request_is_what_was_sent_by_its_digest(client, conversation):
+    reply, _ = reply_to(conversation, "one")
+    page = get(client, "window", reply).text
+    assert "word for word: its fingerprint matches the one recorded at the time." in page
+    assert "This is not exactly what was sent" not in page
+    assert "Each picture stands there as its digest." not in page
+
+
+def test_of_a_request_with_pictures_it_says_that_each_is_a_digest(client, conversation):
+    cat = store_picture(conversation)
+    reply, _ = reply_to(conversation, "See", pictures=[cat.pk])
+    assert "Each picture stands there as its digest." in get(client, "window", reply).text
 
 
 def test_what_is_no_longer_exact_says_so(client, conversation):
@@ -140,6 +156,22 @@ def test_the_account_tells_tokens_that_are_not_reported_from_none(client, conver
     settled = {"usage_estimated": False, "ended_at": timezone.now()}
     Completion.objects.update(**TOKENS | {"cached_input_tokens": cached, **settled})
     assert f"<dt>Of that, from the provider’s cache</dt><dd>{said}</dd>" in get(client, "window", reply).text
+
+
+@pytest.mark.parametrize(
+    ("tokens", "cached", "other"), [(None, "not reported", "none reported"), (0, "0", "none reported"), (2, "2", "2")]
+)
+def test_the_facts_name_every_number_and_claim_no_report_that_is_none(client, conversation, tokens, cached, other):
+    reply, _ = reply_to(conversation, "one")
+    parts = dict.fromkeys(("cached_input_tokens", "cache_write_tokens", "reasoning_tokens"), tokens)
+    Completion.objects.update(**TOKENS | parts, usage_estimated=False, ended_at=timezone.now())
+    page = get(client, "window", reply).text
+    facts = dict(re.findall(r'<dt class="stamp">([^<]+)</dt><dd[^>]*>([^<]+)</dd>', page))
+    assert (facts["Input tokens"], facts["Output tokens"]) == ("5", "2")
+    assert facts["Input from the cache"] == cached
+    assert facts["Written to the cache"] == facts["Output for reasoning"] == other
+    assert f"<dt>Of that, written to the provider’s cache</dt><dd>{other}</dd>" in page
+    assert f"<dt>Of that, reasoning</dt><dd>{other}</dd>" in page
 
 
 def test_what_was_written_to_the_cache_is_in_the_account(client, conversation):

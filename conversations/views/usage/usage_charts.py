@@ -18,7 +18,7 @@ from conversations.wording.money_amounts import exact_usd
 from .stacked_bars import Bar, Column, stacked_bar_chart
 
 TOKEN_KINDS: dict[str, Promise] = {
-    "cached": gettext_lazy("Cached input"),
+    "cached": gettext_lazy("Input from the cache"),
     "input": gettext_lazy("Other input"),
     "output": gettext_lazy("Output"),
 }
