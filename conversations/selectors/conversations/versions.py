@@ -49,7 +49,7 @@ def model_of_version(reply: Message) -> str:
     """Return the name of the language model that made *reply*: the ledger's, and before its first request the run's."""
     last = Completion.objects.filter(reply=OuterRef("pk")).order_by("-id").values("language_model")[:1]
     made_by = Coalesce(Subquery(last), "run__language_model", Value(""))
-    return Message.objects.values_list(made_by, flat=True).get(pk=reply.pk)
+    return str(Message.objects.values_list(made_by, flat=True).get(pk=reply.pk))
 
 
 def _siblings(conversation_id: int, parents: set[int | None]) -> QuerySet[Message]:
