@@ -13,7 +13,7 @@ import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -23,6 +23,7 @@ from structlog.contextvars import bind_contextvars
 from chatsite.accounts.models import User
 from chatsite.accounts.sessions.session_store import find_session_user
 from chatsite.postgres.faults import is_passing_fault
+from chatsite.postgres.pool import is_pool_full
 from conversations import metrics
 from conversations.access import find_conversation, require_admitted
 from conversations.core.errors import (
@@ -67,6 +68,8 @@ from .send_buffer import SendBuffer
 from .socket_shares import shares
 from .subscriptions import Subscriptions
 
+P = ParamSpec("P")
+R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 CLOSE_SIGNED_OUT = 4401
@@ -136,7 +139,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
             self._refuse(ConversationError(), frame)
 
     async def _handle(self, frame: PageFrame) -> None:
-        conversation = await in_thread(_find_conversation)(self.scope["session"].session_key, frame.conversation)
+        conversation = await _read(_find_conversation, self.scope["session"].session_key, frame.conversation)
         bind_contextvars(conversation_id=str(frame.conversation), user_id=conversation.owner_id)
         await self._HANDLERS[type(frame)](self, conversation, frame)
 
@@ -265,7 +268,20 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
             await self.close(_close_code(error))
 
     async def _current_user(self) -> User:
-        return await in_thread(_load_user)(self.scope["session"].session_key)
+        return await _read(_load_user, self.scope["session"].session_key)
+
+
+async def _read(reader: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+    """Return what *reader* reads, at the second try if it meets a connection that the server has just ended.
+
+    It is the first to use one that is trusted, and changes nothing; those after it find the connections replaced.
+    """
+    try:
+        return await in_thread(reader)(*arguments, **named)
+    except DatabaseError as error:
+        if not is_passing_fault(error) or is_pool_full(error):
+            raise
+    return await in_thread(reader)(*arguments, **named)
 
 
 def _load_user(session_key: str | None) -> User:
