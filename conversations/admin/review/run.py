@@ -21,8 +21,8 @@ class RunAdmin(ReadOnlyAdmin):
     search_help_text = _("Worker, or the email address of the conversation's owner")
     list_select_related = ["reply"]
     ordering = ["-pk"]
-    # Bookkeeping of reservations, which other pages sum up, and of what is continued.
-    exclude = ["payer", "reserved_usd", "reserved_at", "reasoning_before", "asked_before"]
+    # Bookkeeping of reservations, which other pages sum up, of what is continued, and of the page that waits.
+    exclude = ["payer", "reserved_usd", "reserved_at", "reasoning_before", "asked_before", "searches_web_now"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         rows: QuerySet[Run] = (
