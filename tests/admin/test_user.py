@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from allauth.account.models import EmailAddress
 from django.urls import reverse
 
@@ -76,9 +77,31 @@ def test_accounts_are_deactivated_and_activated_but_not_one_s_own(admin_browser,
         assert superuser.is_active
 
 
+def by_action(browser, user: User) -> None:
+    for action in ("deactivate", "activate"):
+        browser.post(LIST, {"action": action, "_selected_action": [user.pk]})
+
+
+def by_form(browser, user: User) -> None:
+    fields = form_of(user)
+    browser.post(change(user), {name: value for name, value in fields.items() if name != "is_active"})
+    browser.post(change(user), fields)
+
+
+@pytest.mark.parametrize("deactivate_and_activate", [by_action, by_form])
+def test_a_session_from_before_a_deactivation_is_not_valid_after_it(admin_browser, alice, deactivate_and_activate):
+    browser = signed_in(alice)
+    deactivate_and_activate(admin_browser, alice)
+    alice.refresh_from_db()
+    assert alice.is_active
+    assert not alice.sessions.exists()
+    assert not browser.get(reverse("account")).wsgi_request.user.is_authenticated
+
+
 def test_a_deactivated_account_is_signed_out(admin_browser, alice):
     browser = signed_in(alice)
     admin_browser.post(LIST, {"action": "deactivate", "_selected_action": [alice.pk]})
+    assert not alice.sessions.exists()
     assert not browser.get(reverse("account")).wsgi_request.user.is_authenticated
 
 

@@ -33,6 +33,7 @@ from chatsite.accounts.admin.user_forms import LAST_ADMIN, OWN_ACCESS, NewUserFo
 from chatsite.accounts.limits import LIMITS, effective_limits
 from chatsite.accounts.models import ChangeKind, GatePassword, User
 from chatsite.accounts.second_factors.factors import remove_second_factors
+from chatsite.accounts.sessions.session_list import end_all_sessions
 from chatsite.accounts.signed_in_request import SignedInRequest
 
 NEW = _("The user is sent a link to choose a password. If this site can’t send email, invite them instead.")
@@ -125,6 +126,8 @@ class UserAdmin(EditConflictAdmin):
         super().save_model(request, obj, form, change)
         if "email" in form.changed_data:
             _replace_sign_in_address(obj)
+        if "is_active" in form.changed_data:
+            end_all_sessions(obj)
         if change:
             _record_access_changes(request, obj, form)
         else:
@@ -188,6 +191,7 @@ class UserAdmin(EditConflictAdmin):
             self.message_user(request, LAST_ADMIN, messages.ERROR)
             return
         User.objects.filter(pk__in=keys).update(is_active=active)
+        end_all_sessions(*others)  # also when activating: a sign-in at the moment of deactivating may have left one
         for user in others:
             self.log_change(request, user, "Activated." if active else "Deactivated.")
         self.message_user(request, (ACTIVATED if active else DEACTIVATED) % {"count": len(others)})

@@ -64,8 +64,8 @@ def end_other_sessions(user: User, current: SessionBase) -> int:
     return ended
 
 
-def end_all_sessions(user: User) -> None:
-    user.sessions.all().delete()
+def end_all_sessions(*users: User) -> None:
+    Session.objects.filter(user__in=users).delete()
 
 
 def _end_outdated_sessions(*, request: HttpRequest, user: User, **kwargs: object) -> None:
