@@ -22,7 +22,10 @@ END = "/account/sessions/end/"
 
 @pytest.fixture
 def at_home(ada, sign_in) -> Client:
-    return signed_in(sign_in, ada, **FIREFOX)
+    """Where Ada has just reauthenticated."""
+    client = signed_in(sign_in, ada, **FIREFOX)
+    reauthenticate(client)
+    return client
 
 
 @pytest.fixture
@@ -34,6 +37,10 @@ def signed_in(sign_in, user: User, **where) -> Client:
     client = Client(**where)
     assert sign_in(client, user.email).status_code == 302
     return client
+
+
+def reauthenticate(client: Client) -> None:
+    assert client.post("/accounts/reauthenticate/", {"password": PASSWORD}).status_code == 302
 
 
 def page_of(client: Client) -> str:
@@ -87,10 +94,33 @@ def test_one_s_own_is_ended_like_any_other(at_home, ada):
     assert not is_signed_in(at_home)
 
 
+@pytest.mark.parametrize("which", ["others", "all", "handle"])
+def test_ending_other_sessions_asks_for_reauthentication(at_home, on_the_phone, which):
+    if which == "handle":
+        [which] = handles_on(on_the_phone)
+    asked = on_the_phone.post(END, {"session": which}, follow=True).redirect_chain[-1][0]
+    assert asked.startswith("/accounts/reauthenticate/")
+    assert is_signed_in(at_home)
+    page = on_the_phone.post(asked, {"password": PASSWORD}, follow=True).content.decode()
+    assert "Choose again which sessions to sign out of." in page
+    assert is_signed_in(at_home)
+    on_the_phone.post(END, {"session": which})
+    assert not is_signed_in(at_home)
+
+
+@pytest.mark.parametrize("which", ["all", "handle"])
+def test_signing_out_here_alone_asks_for_nothing(on_the_phone, ada, which):
+    which = ada.sessions.get().handle if which == "handle" else which
+    assert on_the_phone.post(END, {"session": which}).headers["Location"] == "/accounts/login/"
+    assert not is_signed_in(on_the_phone)
+
+
 @pytest.mark.parametrize("stolen", ["handle", "session_key"])
-def test_no_one_elses_is_ended_or_seen(at_home, stolen):
+def test_no_one_elses_is_ended_or_seen(at_home, sign_in, stolen):
     eve = Client(**PHONE)
-    eve.force_login(User.objects.create_user("eve@example.org"))
+    User.objects.create_user("eve@example.org", PASSWORD)
+    assert sign_in(eve, "eve@example.org").status_code == 302
+    reauthenticate(eve)
     session = Session.objects.get(user__email="ada@example.org")
     page = eve.post(END, {"session": getattr(session, stolen)}, follow=True).content.decode()
     assert "That session has already ended." in page
@@ -108,7 +138,7 @@ def test_it_takes_a_token_and_a_post(ada, at_home, sign_in):
     strict = Client(enforce_csrf_checks=True)
     strict.cookies = at_home.cookies
     assert strict.post(END, {"session": "all"}).status_code == 403
-    assert at_home.get(END, {"session": "all"}).status_code == 405
+    assert at_home.get(END, {"session": "all"}).headers["Location"] == "/account/"
     assert is_signed_in(at_home)
 
 

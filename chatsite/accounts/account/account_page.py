@@ -6,20 +6,27 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from chatsite.accounts.account.account_changes import list_account_changes
+from chatsite.accounts.account.reauthentication import require_reauthentication
 from chatsite.accounts.account.sign_in_methods import sign_in_methods
 from chatsite.accounts.forms import ProfileForm
 from chatsite.accounts.gate.admission import Admission, find_admission
 from chatsite.accounts.models import User
 from chatsite.accounts.preferences.reader_language import reader_language, remember_language
-from chatsite.accounts.sessions.session_list import end_all_sessions, end_other_sessions, end_session, list_sessions
+from chatsite.accounts.sessions.session_list import (
+    end_all_sessions,
+    end_other_sessions,
+    end_session,
+    ends_no_other_session,
+    list_sessions,
+)
 from chatsite.accounts.signed_in_request import SignedInRequest
 
 
@@ -55,21 +62,34 @@ def _saved(request: HttpRequest, user: User) -> HttpResponse:
 
 
 @login_required
-@require_POST
-def end_sessions(request: SignedInRequest) -> HttpResponse:
-    """End one of the user's sessions, which the form names by its handle, or `others`, or `all`."""
+@require_http_methods(["GET", "POST"])
+def end_sessions(request: SignedInRequest) -> HttpResponseBase:
+    """End one of the user's sessions, which the form names by its handle, or `others`, or `all`.
+
+    Ending others asks for reauthentication, after which the user comes here by GET and chooses again.
+    """
+    which = request.POST.get("session", "") if request.method == "POST" else ""
+    if ends_no_other_session(request.user, request.session, which):
+        end_all_sessions(request.user)
+        return _signed_out(request)
+    return _end_sessions_elsewhere(request)
+
+
+@require_reauthentication
+def _end_sessions_elsewhere(request: SignedInRequest) -> HttpResponse:
+    if request.method == "GET":
+        messages.info(request, _("Choose again which sessions to sign out of."))
+        return redirect("account")
     which = request.POST.get("session", "")
     if which == "all":
         end_all_sessions(request.user)
         return _signed_out(request)
     if which == "others":
         _tell_how_many(request, end_other_sessions(request.user, request.session))
-    elif (ended := end_session(request.user, which)) is None:
-        messages.info(request, _("That session has already ended."))
-    elif ended == request.session.session_key:
-        return _signed_out(request)
-    else:
+    elif end_session(request.user, which):
         messages.success(request, _("Signed out of that session."))
+    else:
+        messages.info(request, _("That session has already ended."))
     return redirect("account")
 
 

@@ -50,12 +50,20 @@ def _shown(row: Session, current: SessionBase) -> ListedSession:
     )
 
 
-def end_session(user: User, handle: str) -> str | None:
-    """End the session of *user* with that handle and return its key; None if there is none."""
+def ends_no_other_session(user: User, current: SessionBase, which: str) -> bool:
+    """Return whether only the *current* session ends by *which*: a handle, or `all` where there is no other."""
+    valid = user.sessions.filter(expire_date__gt=timezone.now())
+    handles = {row.session_key: row.handle for row in valid if belongs_to(row, user)}
+    own = handles.pop(current.session_key or "", None)
+    return which == own or (which == "all" and not handles)
+
+
+def end_session(user: User, handle: str) -> bool:
+    """End the session of *user* with that handle, and return whether there was one."""
     key = next((row.session_key for row in user.sessions.defer("session_data") if row.handle == handle), None)
     if key:
         user.sessions.filter(session_key=key).delete()
-    return key
+    return key is not None
 
 
 def end_other_sessions(user: User, current: SessionBase) -> int:

@@ -34,12 +34,16 @@ def confirm(page: Page) -> None:
 def test_signing_out_elsewhere_closes_the_page_that_is_open_there(elsewhere, signed_in):
     session = signed_in.get_by_role("listitem").filter(has_text="Firefox on Linux")
     session.get_by_role("button", name="Sign out").click()
+    confirm(signed_in)
+    session.get_by_role("button", name="Sign out").click()
     expect(signed_in.get_by_text("Signed out of that session.")).to_be_visible()
     expect(signed_in.get_by_text("Firefox on Linux")).to_have_count(0)
     elsewhere.wait_for_url(re.compile("/accounts/login/"))
 
 
 def test_signing_out_everywhere_leads_to_the_sign_in(elsewhere, signed_in):
+    signed_in.get_by_role("button", name="Sign out everywhere", exact=True).click()
+    confirm(signed_in)
     signed_in.get_by_role("button", name="Sign out everywhere", exact=True).click()
     signed_in.wait_for_url("/accounts/login/")
     elsewhere.wait_for_url(re.compile("/accounts/login/"))
