@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from chatsite.configuration.logs import FORMATS, logging_settings
 from chatsite.configuration.site import *
+from chatsite.configuration.staticfiles import add_static_headers
 from chatsite.configuration.unfold import UNFOLD  # noqa: F401
 from chatsite.postgres.connection import NETWORK_LIMITS, LimitedConnection
 from chatsite.postgres.url import parse_database_url
@@ -371,6 +372,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 _collected = (BASE_DIR / "staticfiles").is_dir()  # `make static` makes the folder, then fills it
 STATIC_ROOT = BASE_DIR / "staticfiles" if _collected else None
 SERVESTATIC_USE_FINDERS = not _collected
+SERVESTATIC_ADD_HEADERS_FUNCTION = add_static_headers
+SERVESTATIC_ALLOW_ALL_ORIGINS = False  # other sites have no use for them
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {

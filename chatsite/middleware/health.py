@@ -15,7 +15,12 @@ from django.utils.decorators import sync_and_async_middleware
 from chatsite.health.readiness import Readiness, readiness, readiness_async
 
 LIVENESS, READINESS = ("/healthz", "/livez"), "/readyz"
-HEADERS = {"Cache-Control": "no-store"}
+TEXT = "text/plain; charset=utf-8"
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
 RETRY_SECONDS = 5
 
 
@@ -41,7 +46,7 @@ def HealthMiddleware(get_response: Any) -> Any:  # noqa: N802 -- Django names mi
 
 
 def liveness() -> HttpResponse:
-    return HttpResponse("alive", content_type="text/plain", headers=HEADERS)
+    return HttpResponse("alive", content_type=TEXT, headers=HEADERS)
 
 
 def readiness_response(request: HttpRequest, found: Readiness) -> HttpResponse:
@@ -49,4 +54,4 @@ def readiness_response(request: HttpRequest, found: Readiness) -> HttpResponse:
     status = 200 if found.is_ready else 503
     if request.get_preferred_type(["text/plain", "application/json"]) == "application/json":
         return JsonResponse(found.as_json(), status=status, headers=headers)
-    return HttpResponse(found.text, status=status, content_type="text/plain", headers=headers)
+    return HttpResponse(found.text, status=status, content_type=TEXT, headers=headers)

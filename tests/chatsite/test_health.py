@@ -51,6 +51,14 @@ def test_liveness_asks_no_database_and_no_host(client, address):
     assert not response.cookies
 
 
+@pytest.mark.parametrize("address", ["/healthz", "/readyz"])
+def test_probes_are_plain_text_to_browsers_and_in_no_frame(client, worker, address):
+    headers = client.get(address).headers
+    assert headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+
+
 def test_the_site_is_ready_when_all_is_well(client, worker):
     assert client.get("/readyz", headers={"host": "10.1.2.3"}).content == b"ready"
 

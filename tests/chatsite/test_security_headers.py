@@ -47,6 +47,14 @@ def test_the_admin_alone_may_evaluate_expressions(staff):
     assert policy.keys() == DIRECTIVES.keys()
 
 
+def test_a_static_file_is_in_no_frame_and_not_for_other_sites(client, settings):
+    settings.SERVESTATIC_USE_FINDERS = True
+    headers = client.get("/static/css/tokens.css").headers
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "Access-Control-Allow-Origin" not in headers
+
+
 def test_a_static_file_may_be_kept(client, settings):
     settings.SERVESTATIC_USE_FINDERS = True
     assert "no-store" not in client.get("/static/css/tokens.css").headers["Cache-Control"]

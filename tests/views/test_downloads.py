@@ -47,7 +47,9 @@ def test_a_file_comes_back_byte_by_byte_and_as_nothing_that_could_run(alice, con
     assert response["Content-Disposition"] == 'attachment; filename="page.html"'
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["Cache-Control"] == "private, no-store"
-    assert response.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert response.headers["Content-Security-Policy"] == (
+        "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
+    )
     assert response["Cross-Origin-Resource-Policy"] == "same-origin"
 
 

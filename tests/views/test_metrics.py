@@ -34,6 +34,8 @@ def figures(client, settings):
     def scrape():
         answer = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
         assert answer.status_code == 200
+        assert answer.headers["Content-Type"].endswith("charset=utf-8")
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
         return {name: float(value) for name, value in re.findall(r"^(windowseat\S+) (\S+)$", answer.text, re.M)}
 
     return scrape

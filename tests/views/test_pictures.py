@@ -15,6 +15,7 @@ from conversations.selectors.conversations.conversation_list import list_convers
 from conversations.services.conversations.conversations import sweep_unused_conversations
 from conversations.services.pictures.pictures import KEPT_UNSENT, sweep_unsent_pictures
 from conversations.services.review.readings import open_reading
+from conversations.views.http.inert_policy import INERT
 from tests.grounding.documents import store_document
 from tests.parsing.pictures import drawing, encoded, photo
 from tests.support.people import begin, make_user, post
@@ -103,7 +104,7 @@ def test_a_picture_is_shown_as_what_it_is_and_nothing_else(conversation, alice):
     shown = client_of(alice).get(address_of(picture))
     assert (shown.status_code, shown.content, shown["Content-Type"]) == (200, b"<script>", "image/png")
     assert shown["X-Content-Type-Options"] == "nosniff"
-    assert shown["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert shown["Content-Security-Policy"] == INERT
     assert shown["Cache-Control"] == "private, max-age=31536000, immutable"
     assert shown["Content-Disposition"] == f'inline; filename="picture-{picture.pk}.png"'
 

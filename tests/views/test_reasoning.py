@@ -8,6 +8,7 @@ from django.urls import reverse
 from conversations.models import Message
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.reasoning import Reasoning
+from conversations.views.http.inert_policy import INERT
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +31,7 @@ def test_all_of_it_is_saved_as_text(client, reply):
     response = client.get(reverse("conversations:reasoning", args=[reply.conversation.public_id, reply.pk]))
     assert response.content.decode() == LONG
     assert response["Content-Disposition"] == f'attachment; filename="reasoning-{reply.pk}.txt"'
-    assert response["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert response["Content-Security-Policy"] == INERT
 
 
 def test_the_page_has_the_beginning_and_runs_none_of_it(client, reply):

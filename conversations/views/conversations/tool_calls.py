@@ -12,10 +12,10 @@ from django.views.decorators.http import require_GET, require_POST
 from conversations.access import find_call, find_conversation
 from conversations.selectors.conversations.tool_calls import whole_result
 from conversations.services.replies.approve_tool_call import decide_call
-from conversations.views.documents.documents import INERT
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
+from conversations.views.http.inert_policy import INERT
 
 
 @require_POST

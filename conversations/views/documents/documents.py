@@ -40,13 +40,12 @@ from conversations.services.documents.documents import (
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, show_refusal, status_of, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
+from conversations.views.http.inert_policy import INERT
 from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .document_list import Addresses, documents_context
 
 PIECE_BYTES = 2**20
-# Content-Security-Policy of downloads: even if a browser renders one, nothing in it runs or loads.
-INERT = "default-src 'none'; sandbox"
 
 
 def show_missing_documents(request: HttpRequest, error: ConversationError, **address: object) -> HttpResponse:

@@ -18,11 +18,10 @@ from conversations.services.pictures.pictures import add_picture, describe_pictu
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
+from conversations.views.http.inert_policy import INERT
 
 # The same id never shows anything else; only who may see it keeps it, and no cache between.
 KEPT_FOR_A_YEAR = "private, max-age=31536000, immutable"
-# Even if a browser opens it as a page, nothing in it runs or loads.
-INERT = "default-src 'none'; sandbox"
 
 
 @require_POST
