@@ -131,11 +131,15 @@ class Handler(BaseHTTPRequestHandler):
             provider.stopping.wait(LIFE_SECONDS)
         elif provider.fault == "down":
             self.send_error(503)
+        elif provider.fault == "redirects" and not url.path.startswith("/elsewhere"):
+            self.send_response(302)
+            self.send_header("Location", f"/elsewhere{url.path}")
+            self.end_headers()
         elif provider.fault == "nonsense":
             self.answer("<p>no JSON</p>", "text/html")
         else:
             pages = {"/keys": provider.keys, "/userinfo": provider.userinfo}
-            self.answer_json(pages.get(url.path, provider.discovery)())
+            self.answer_json(pages.get(url.path.removeprefix("/elsewhere"), provider.discovery)())
 
     def do_POST(self) -> None:
         posted = _flat(self.rfile.read(int(self.headers["Content-Length"])).decode())

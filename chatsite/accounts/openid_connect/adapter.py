@@ -45,6 +45,12 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         ),
     }
 
+    def get_requests_session(self) -> Any:
+        """Return a session that follows no redirect: only the addresses that the provider names are asked."""
+        session = super().get_requests_session()
+        session.max_redirects = 0  # one raises `TooManyRedirects`, and nothing is asked for at its address
+        return session
+
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         """Decide by the address; a user without one is asked for it first, and then it decides."""
         email = sociallogin.user.email

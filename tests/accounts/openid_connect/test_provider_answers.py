@@ -92,6 +92,16 @@ def test_a_provider_that_goes_away_meanwhile_is_no_error_of_ours(client, provide
     assert client.get(back).status_code == 401
 
 
+@pytest.mark.parametrize("is_under_way", [False, True])
+def test_a_redirect_of_the_provider_is_not_followed(client, provider, is_under_way):
+    back = come_back(leave(client)) if is_under_way else None
+    provider.fault = "redirects"
+    response = client.get(back) if back else client.post(LOGIN)
+    assert response.status_code == 401
+    assert not [path for path in provider.requests if path.startswith("/elsewhere")]
+    assert not User.objects.exists()
+
+
 def test_a_state_of_another_browser_is_refused(client, provider):
     back = come_back(leave(client))
     assert Client().get(back).status_code == 401
