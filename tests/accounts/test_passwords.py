@@ -1,5 +1,8 @@
+import datetime as dt
+
 import pytest
 from django.contrib.auth import get_user
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core import mail
 from django.test import Client
 
@@ -26,6 +29,16 @@ def test_a_reset_link_works_once(client, ada, mailed_path):
     client.post("/accounts/password/reset/", {"email": ada.email})
     client.post(open_reset_link(client, mailed_path()), NEW)
     assert "no longer works" in Client().get(mailed_path()).content.decode()
+
+
+def test_a_reset_link_ends_after_an_hour(client, ada, mailed_path, monkeypatch):
+    asked_at = dt.datetime.now()
+    client.post("/accounts/password/reset/", {"email": ada.email})
+    for minutes, is_form in ((59, True), (61, False)):
+        now = asked_at + dt.timedelta(minutes=minutes)
+        monkeypatch.setattr(PasswordResetTokenGenerator, "_now", lambda self, now=now: now)
+        page = Client().get(mailed_path(), follow=True).content.decode()
+        assert ("password1" in page, "no longer works" in page) == (is_form, not is_form)
 
 
 def test_a_reset_link_does_not_stay_in_the_address_bar(client, ada, mailed_path):
