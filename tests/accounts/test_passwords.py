@@ -2,10 +2,13 @@ import datetime as dt
 
 import pytest
 from django.contrib.auth import get_user
+from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core import mail
+from django.core.exceptions import ValidationError
 from django.test import Client
 
+from chatsite.accounts.models import User
 from tests.accounts.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -23,6 +26,33 @@ def test_a_forgotten_password_is_replaced_by_way_of_a_mail(client, ada, mailed_p
     assert client.post(form, NEW).headers["Location"] == "/accounts/password/reset/key/done/"
     sign_in(client, ada.email, NEW["password1"])
     assert get_user(client) == ada
+
+
+@pytest.mark.parametrize(
+    ("password", "is_refused"),
+    [
+        ("Cloudtalker2026", True),  # SITE_NAME
+        ("windowseat!!", True),
+        ("chat.example.org1", True),  # the host of SITE_URL
+        ("ada@example.org", True),
+        ("LovelaceLovelace", True),
+        ("a seat in row 12, cloudtalker", False),
+    ],
+)
+def test_a_password_is_not_like_the_site_or_its_user(settings, password, is_refused):
+    settings.SITE_NAME, settings.SITE_URL = "Cloudtalker", "https://chat.example.org"
+    user = User(email="ada@example.org", name="Ada LovelaceLovelac")
+    if is_refused:
+        with pytest.raises(ValidationError, match="too similar"):
+            validate_password(password, user)
+    else:
+        validate_password(password, user)
+
+
+def test_a_sign_up_with_the_site_s_own_name_as_password_is_refused(client, sign_up, settings):
+    page = sign_up(client, "bob@example.org", f"{settings.SITE_NAME}2026").content.decode()
+    assert "too similar to the name or address of this site" in page
+    assert not User.objects.exists()
 
 
 def test_a_reset_link_works_once(client, ada, mailed_path):
