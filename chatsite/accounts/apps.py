@@ -14,9 +14,11 @@ class AccountsConfig(AppConfig):
         from chatsite.accounts.second_factors.factors import record_new_factor
         from chatsite.accounts.security.security_signals import connect_security_signals
         from chatsite.accounts.sessions.session_list import connect_password_signals
+        from chatsite.accounts.sessions.session_middleware import connect_sign_out_signal
         from chatsite.accounts.sign_in.known_device import connect_known_device_signals
 
         authenticator_added.connect(record_new_factor)
         connect_password_signals()
+        connect_sign_out_signal()
         connect_known_device_signals()
         connect_security_signals()

@@ -115,6 +115,15 @@ def test_signing_out_here_alone_asks_for_nothing(on_the_phone, ada, which):
     assert not is_signed_in(on_the_phone)
 
 
+@pytest.mark.parametrize(
+    ("address", "form"), [("/accounts/logout/", {}), ("/account/sessions/end/", {"session": "all"})]
+)
+def test_a_browser_that_signs_out_is_asked_to_forget_what_it_stored(at_home, address, form):
+    assert "Clear-Site-Data" not in at_home.get("/account/").headers
+    assert at_home.post(address, form).headers["Clear-Site-Data"] == '"storage"'
+    assert "Clear-Site-Data" not in at_home.get("/accounts/login/").headers
+
+
 @pytest.mark.parametrize("stolen", ["handle", "session_key"])
 def test_no_one_elses_is_ended_or_seen(at_home, sign_in, stolen):
     eve = Client(**PHONE)

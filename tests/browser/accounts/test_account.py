@@ -42,10 +42,12 @@ def test_signing_out_elsewhere_closes_the_page_that_is_open_there(elsewhere, sig
 
 
 def test_signing_out_everywhere_leads_to_the_sign_in(elsewhere, signed_in):
+    signed_in.evaluate("localStorage.setItem('a draft', 'not sent')")
     signed_in.get_by_role("button", name="Sign out everywhere", exact=True).click()
     confirm(signed_in)
     signed_in.get_by_role("button", name="Sign out everywhere", exact=True).click()
     signed_in.wait_for_url("/accounts/login/")
+    assert signed_in.evaluate("localStorage.length") == 0
     elsewhere.wait_for_url(re.compile("/accounts/login/"))
 
 
