@@ -13,6 +13,7 @@ import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from channels.consumer import get_handler_name
@@ -31,6 +32,7 @@ from conversations.core.errors import (
     ConversationError,
     FrameError,
     GateClosed,
+    ReplyInProgress,
     SignInRequired,
     TooManyRequestsAtOnce,
 )
@@ -61,6 +63,7 @@ from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.continue_reply import continue_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
+from conversations.services.replies.wait_for_stop import is_reply_stopping, wait_for_stop
 from conversations.views.conversations.snapshot import conversation_snapshot
 from conversations.wording.error_sentences import error_sentence, socket_reader
 
@@ -82,6 +85,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
     """One page of one user."""
 
     _rechecking: asyncio.Task[None] | None = None
+    _waiting_for_stop: asyncio.Task[None] | None = None
     _is_counted = False
     _user_id: int | None = None
 
@@ -117,26 +121,52 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         if self._user_id is not None:
             shares().give_socket_back(self._user_id)
         session_watcher().forget(self._recheck_admission)
+        if self._waiting_for_stop is not None:
+            self._waiting_for_stop.cancel()
         self.buffer.stop()
         await self.subscriptions.listen_to()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if self.buffer.has_overflowed:  # it is being closed, and would not read the answer
             return
-        frame: PageFrame | None = None
         try:
             frame = parse_frame(_decode(text_data), FROM_PAGE)
+        except FrameError as error:
+            self._refuse(error, None)
+        except Exception:
+            logger.exception("a frame could not be read")
+            self._refuse(ConversationError(), None)
+        else:
+            await self._answer(frame)
+
+    async def _answer(self, frame: PageFrame, *, may_wait: bool = True) -> None:
+        """Handle *frame*, or say why not. One that finds a reply being stopped is handled again once that has ended."""
+        try:
             async with shares().turns_for(frame).turn(self._user_id):
                 await self._handle(frame)
         except QueueFull:
             self._refuse(TooManyRequestsAtOnce(), frame)
         except NOT_ADMITTED as error:
             await self.close(_close_code(error))
+        except ReplyInProgress as error:
+            is_other_waiting = self._waiting_for_stop is not None and not self._waiting_for_stop.done()
+            if may_wait and not is_other_waiting and await self._is_stopping(frame):
+                self._waiting_for_stop = asyncio.create_task(self._answer_after_stop(frame))
+            else:
+                self._refuse(error, frame)
         except ConversationError as error:
             self._refuse(error, frame)
         except Exception:
             logger.exception("a frame could not be handled")
             self._refuse(ConversationError(), frame)
+
+    async def _is_stopping(self, frame: PageFrame) -> bool:
+        return await in_thread(is_reply_stopping)(frame.conversation, owner_id=self._user_id)
+
+    async def _answer_after_stop(self, frame: PageFrame) -> None:
+        """Wait beside the socket's other frames: those of the page, such as another Stop, and those to it."""
+        await wait_for_stop(partial(self._is_stopping, frame))
+        await self._answer(frame, may_wait=False)
 
     async def _handle(self, frame: PageFrame) -> None:
         conversation = await _read(_find_conversation, self.scope["session"].session_key, frame.conversation)

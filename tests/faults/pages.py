@@ -124,8 +124,13 @@ class Page:
         self.send("reply.stop", reply=reply)
 
     def regenerate(self, reply: int) -> int:
-        self.send("reply.regenerate", reply=reply)
-        return self.wait_for("reply.started")["reply"]
+        """Ask for it, again where a stalled machine is still stopping *reply* when the site waits no longer."""
+        while True:
+            self.send("reply.regenerate", reply=reply)
+            frame = self.wait_for("reply.started", "error")
+            if frame["type"] == "reply.started":
+                return frame["reply"]
+            assert frame["code"] == "reply_in_progress"
 
     def continue_reply(self, reply: int) -> int:
         """Continue the text that the page shows of *reply*, twice at once, and wait until a worker does."""

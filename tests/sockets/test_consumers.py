@@ -8,12 +8,16 @@ import pytest
 from chatsite.accounts.models import Session
 from conversations.core.frames.definitions import FROM_PAGE
 from conversations.models import Message, ToolCall
+from conversations.runs.claim import claim_runs
 from conversations.runs.worker import Worker
 from conversations.services.messages.switch_version import switch_version
+from conversations.services.replies import wait_for_stop
+from conversations.services.replies.end_reply import STOPPED, end_reply
+from conversations.services.replies.stop_reply import stop_reply
 from tests.support.awaiting_approval import make_call_awaiting_approval
 from tests.support.people import begin, make_user, post
 from tests.support.sockets import Page, handshake, sign_in
-from tests.support.waiting import in_thread
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FINAL = ("reply.done", "reply.failed")
@@ -119,6 +123,32 @@ async def test_stop_ends_the_reply(worker, page, conversation, settings):
     await page.receive("reply.delta")
     await page.send("reply.stop", conversation=conversation.public_id, reply=stored["reply"])
     assert (await page.receive(*FINAL))["state"] == "stopped"
+
+
+async def ask_worker_to_stop(conversation):
+    """Return a reply that a worker makes, which has been asked to stop and has not yet."""
+    reply = (await in_thread(post, conversation, "Count to 500")).reply
+    await in_thread(claim_runs, "a worker", limit=1)
+    await in_thread(stop_reply, conversation=conversation, reply_id=reply.pk)
+    return reply
+
+
+async def test_what_is_sent_while_a_reply_stops_is_done_once_it_has_ended(page, conversation):
+    reply = await ask_worker_to_stop(conversation)
+    await page.send("reply.regenerate", conversation=conversation.public_id, reply=reply.pk)
+    await say(page, conversation, "another")  # a second one does not wait
+    assert (await page.receive("error"))["code"] == "reply_in_progress"
+    await page.send("conversation.sync", conversation=conversation.public_id, from_position=0)
+    assert await page.receive("conversation.snapshot")  # what waits keeps no other frame waiting
+    await in_thread(end_reply, reply.pk, STOPPED)
+    await wait_until(lambda: Message.objects.filter(role="assistant").count() == 2)
+
+
+async def test_a_reply_that_does_not_stop_in_time_is_in_progress(page, conversation, monkeypatch):
+    monkeypatch.setattr(wait_for_stop, "LONGEST_WAIT_SECONDS", 0.1)
+    reply = await ask_worker_to_stop(conversation)
+    await page.send("reply.regenerate", conversation=conversation.public_id, reply=reply.pk)
+    assert (await page.receive("error"))["code"] == "reply_in_progress"
 
 
 async def test_a_decision_reaches_every_page(page, alice):

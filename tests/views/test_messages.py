@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from asgiref.sync import async_to_sync
+from django.test import AsyncClient
 from django.urls import reverse
 
 from conversations.models import Conversation, Message, Scenario
+from conversations.runs.claim import claim_runs
+from conversations.services.replies import wait_for_stop
+from conversations.services.replies.end_reply import STOPPED, end_reply
+from conversations.services.replies.stop_reply import stop_reply
 from tests.support.people import begin, make_user, path_of, post
+from tests.support.waiting import in_thread
 
 pytestmark = pytest.mark.django_db(transaction=True)
 JSON = {"accept": "application/json"}
@@ -38,6 +46,56 @@ def test_a_plain_form_leads_to_the_conversation(client, alice):
     response = send(client, public_id, "line\r\nline", headers={})
     assert response.url == reverse("conversations:conversation", args=[public_id])
     assert Message.objects.get(role="user").content == "line\nline"
+
+
+@pytest.fixture
+def stopping_reply(alice):
+    """A reply that a worker makes, which has been asked to stop and has not yet."""
+    conversation = begin(alice)
+    reply = post(conversation, "Count to 500").reply
+    claim_runs("a worker", limit=1)
+    stop_reply(conversation=conversation, reply_id=reply.pk)
+    return reply
+
+
+def during(client, path, reply, data):
+    """Post to *path*, end *reply* while that waits, and return the answer."""
+
+    async def ask():
+        browser = AsyncClient()
+        browser.cookies = client.cookies
+        answer = asyncio.create_task(browser.post(path, data, headers=JSON))
+        page = reverse("conversations:conversation", args=[reply.conversation.public_id])
+        assert (await browser.get(page)).status_code == 200
+        assert not answer.done()
+        await in_thread(end_reply, reply.pk, STOPPED)
+        return await answer
+
+    return async_to_sync(ask)()
+
+
+def test_a_message_that_is_sent_while_a_reply_stops_is_stored_once_it_has_ended(client, stopping_reply):
+    path = reverse("conversations:post", args=[stopping_reply.conversation.public_id])
+    data = {"content": "And now?", "client_id": uuid.uuid4()}
+    assert during(client, path, stopping_reply, data).status_code == 201
+
+
+def test_a_reply_that_stops_is_made_again_once_it_has_ended(client, stopping_reply):
+    path = reverse("conversations:regenerate", args=[stopping_reply.conversation.public_id, stopping_reply.pk])
+    assert during(client, path, stopping_reply, {}).status_code == 200
+
+
+def test_stop_answers_when_the_reply_has_ended(client, stopping_reply):
+    path = reverse("conversations:stop", args=[stopping_reply.conversation.public_id, stopping_reply.pk])
+    answer = during(client, path, stopping_reply, {})
+    assert (answer.status_code, "ending" in answer.json()) == (200, False)
+
+
+def test_stop_of_a_reply_that_takes_long_says_that_it_is_ending(client, stopping_reply, monkeypatch):
+    monkeypatch.setattr(wait_for_stop, "LONGEST_WAIT_SECONDS", 0.1)
+    path = reverse("conversations:stop", args=[stopping_reply.conversation.public_id, stopping_reply.pk])
+    answer = client.post(path, headers=JSON)
+    assert (answer.status_code, answer.json()["ending"]) == (202, True)
 
 
 def test_the_same_client_id_is_the_same_message(client, alice):

@@ -11,14 +11,12 @@ from chatsite.accounts.models import User
 from conversations.access import find_message, lock_admitted
 from conversations.core.errors import MessageNotEditable
 from conversations.models import Conversation, Message
-from conversations.services.replies.wait_for_end import retry_after_stop
 from conversations.services.titles.want_title import want_title_again
 from conversations.services.windows.active_path import leave_path, lock_conversation
 
 from .post_message import PostedMessage, find_posted, store_checked
 
 
-@retry_after_stop
 def edit_message(
     *,
     user: User,

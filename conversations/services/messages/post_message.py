@@ -26,7 +26,6 @@ from conversations.models import Conversation, Message
 from conversations.services.language_models.model_context import conversation_context
 from conversations.services.limits.message_checks import check_message
 from conversations.services.pictures.pictures import take_pictures
-from conversations.services.replies.wait_for_end import retry_after_stop
 from conversations.services.windows.active_path import add_reply, lock_conversation
 
 POSTED_OR_STREAMING = """
@@ -55,7 +54,6 @@ class PostedMessage:
         )
 
 
-@retry_after_stop
 def post_message(
     *,
     user: User,

@@ -17,10 +17,7 @@ from conversations.services.language_models.reply_reserve import doubled_reserve
 from conversations.services.limits.message_checks import check_regeneration
 from conversations.services.windows.active_path import add_reply, leave_path, lock_conversation
 
-from .wait_for_end import retry_after_stop
 
-
-@retry_after_stop
 def regenerate_reply(
     *, user: User, conversation: Conversation, reply_id: int, more_room: bool = False, language_model: str = ""
 ) -> Message:

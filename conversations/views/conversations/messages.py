@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import uuid
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import transaction
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
@@ -29,14 +30,16 @@ from conversations.services.messages.post_message import PostedMessage, post_mes
 from conversations.services.replies.continue_reply import continue_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
-from conversations.services.replies.wait_for_end import wait_for_stopped_reply
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
+from conversations.views.http.stopping import after_stop, stop_has_ended
 from conversations.views.pictures.pictures import keep_picture
 from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .page_context import new_page_context, page_context
+
+ENDING = 202  # status of an answer about a reply that is being stopped
 
 
 def show_page_with_draft(request: HtmxRequest, error: ConversationError, public_id: uuid.UUID) -> HttpResponse:
@@ -72,6 +75,7 @@ def _scenario_of_draft(request: HtmxRequest) -> Scenario:
         return default_scenario()
 
 
+@after_stop
 @require_POST
 @answers_errors(refuse=show_page_with_draft)
 def post(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
@@ -114,18 +118,30 @@ def acknowledgement(posted: PostedMessage) -> JsonResponse:
     return JsonResponse(stored, status=201 if posted.created else 200)
 
 
+async def stop(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponseBase:
+    """Stop the reply and answer once it has ended; after a while with 202, which says that it is still ending."""
+    answer = await sync_to_async(_ask_to_stop)(request, public_id=public_id, reply_id=reply_id)
+    if answer.status_code != ENDING:
+        return answer
+    await stop_has_ended(request, public_id)
+    return await sync_to_async(_answer_stop)(request, public_id=public_id, reply_id=reply_id)
+
+
 @require_POST
 @answers_errors()
-def stop(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
-    """Stop the reply and answer once it has ended; after a while with 202, which says that it is still ending."""
-    conversation = find_conversation(request.user, public_id)
-    stop_reply(conversation=conversation, reply_id=reply_id)
-    wait_for_stopped_reply(conversation)
-    if wants_json(request) and not find_reply(conversation, reply_id).has_ended:
-        return JsonResponse({"reply": reply_id, "ending": True}, status=202)
+def _ask_to_stop(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    stop_reply(conversation=find_conversation(request.user, public_id), reply_id=reply_id)
+    return HttpResponse(status=ENDING)
+
+
+@answers_errors()
+def _answer_stop(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    if wants_json(request) and not find_reply(find_conversation(request.user, public_id), reply_id).has_ended:
+        return JsonResponse({"reply": reply_id, "ending": True}, status=ENDING)
     return _done(request, public_id, reply_id)
 
 
+@after_stop
 @require_POST
 @answers_errors()
 def regenerate(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:

@@ -17,6 +17,7 @@ from conversations.services.messages.switch_version import switch_version
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, show_refusal, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
+from conversations.views.http.stopping import after_stop
 from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .messages import acknowledgement
@@ -39,6 +40,7 @@ def show_form_with_draft(
     )
 
 
+@after_stop
 @require_http_methods(["GET", "HEAD", "POST"])
 @answers_errors(refuse=show_form_with_draft)
 def edit(request: HtmxRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
