@@ -16,9 +16,10 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import DatabaseError, connection
+from psycopg import Error as PsycopgError
 
 from chatsite.health.database_probe import connect_briefly
-from chatsite.health.schema import schema_difference
+from chatsite.health.schema import missing_migrations, schema_difference
 from conversations.providers.catalog.language_models import demo_is_used, language_models
 
 
@@ -63,6 +64,7 @@ def _reason(host: str, port: int, error: OSError) -> str:
 
 
 OTHER_DATABASE = "Start the version of the code that made it, or set up another database."
+MIGRATED_BY = "A web process applies them when it starts."
 LOCK_ID = 0x57494E44  # "WIND"; any number that no one else locks in this database
 
 
@@ -79,7 +81,19 @@ def require_schema() -> None:
             raise CommandError(f"{difference[0].upper()}{difference[1:]}. {OTHER_DATABASE}")
 
 
-def database_sentence(error: DatabaseError) -> str:
+def require_database() -> None:
+    """Raise `CommandError`, with one sentence, if a process that does not migrate can't work with the database."""
+    try:
+        with connect_briefly() as session:
+            waiting = missing_migrations(session)
+    except (PsycopgError, DatabaseError) as error:
+        raise CommandError(database_sentence(error)) from None
+    if waiting:
+        raise CommandError(f"The database can't be used: {waiting} migrations are not applied. {MIGRATED_BY}")
+    require_schema()
+
+
+def database_sentence(error: DatabaseError | PsycopgError) -> str:
     """Return one sentence on why the database can't be used; of an embedded one's log only what ended it."""
     reason, *log = str(error).strip().splitlines()
     fatal = [line.partition(":  ")[2] or line for line in log if re.search(r"FATAL|DETAIL|PANIC", line)]

@@ -12,6 +12,7 @@ from django.test import AsyncClient
 from chatsite.health.probe import OK, Finding, Probe
 from chatsite.health.readiness import close_probes
 from conversations.models import WorkerHeartbeat
+from tests.faults.databases import new_database
 from tests.support.patience import wait_for
 
 committed = pytest.mark.django_db(transaction=True)  # the probes have connections of their own
@@ -125,6 +126,20 @@ def test_a_database_of_another_version_of_the_code_is_told(client, change, undo,
         assert said(client) == (503, f"the database is of another version of the code: {sentence}")
     finally:
         execute(undo)
+
+
+@committed
+def test_a_database_without_pgvector_is_told(client, postgres, template, monkeypatch):
+    applied = template.rows("SELECT app, name, applied FROM django_migrations")
+    with new_database(postgres, template="template0") as database:
+        database.rows("CREATE TABLE django_migrations (app text, name text, applied timestamptz)")
+        for row in applied:
+            database.rows("INSERT INTO django_migrations VALUES (%s, %s, %s)", *row.values())
+        monkeypatch.setitem(connection.settings_dict, "NAME", database.name)
+        try:
+            assert said(client) == (503, "the extension pgvector is missing in the database")
+        finally:
+            close_probes()
 
 
 @committed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
+from contextlib import contextmanager
 
 import pytest
 
@@ -16,6 +17,16 @@ from .sites import Site
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
 OUTAGE_SECONDS = 3 if ROUNDS == 1 else 12
 MOST_LOG_BYTES = 20_000
+FULL_DISK = """
+CREATE SEQUENCE refused_writes;
+CREATE FUNCTION refuse_for_disk_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  PERFORM nextval('refused_writes');
+  RAISE EXCEPTION 'could not extend file "base/16386/17012": No space left on device' USING ERRCODE = 'disk_full';
+END $$
+"""
+WRITTEN_TABLES = (
+    "conversations_run", "conversations_message", "conversations_completion", "conversations_workerheartbeat",
+)  # fmt: skip
 COUNT = {"name": "count_up", "arguments": {"note": "a", "waits": True}}
 
 
@@ -104,13 +115,34 @@ def test_a_call_that_ends_while_the_database_is_away_is_written_down_later_and_n
     assert notes.lines == ["a", "b"]
 
 
-def test_two_outages_are_a_few_lines_of_log(site, frail_server):
+@contextmanager
+def killed(site, frail_server):
+    frail_server.kill()
+    yield
+    frail_server.start()
+
+
+@contextmanager
+def disk_full(site, frail_server):
+    """Answer each write as PostgreSQL does when its disk has no room; only root could fill a real one."""
+    site.database.rows(FULL_DISK)
+    for table in WRITTEN_TABLES:
+        site.database.rows(
+            f"CREATE TRIGGER disk_full BEFORE INSERT OR UPDATE ON {table} EXECUTE FUNCTION refuse_for_disk_full()"
+        )
+    yield
+    wait_for(lambda: site.database.value("SELECT last_value FROM refused_writes") >= 5, "writes are refused")
+    site.database.rows("DROP FUNCTION refuse_for_disk_full() CASCADE")
+    site.database.rows("DROP SEQUENCE refused_writes")
+
+
+@pytest.mark.parametrize("outage", [killed, disk_full])
+def test_two_outages_are_a_few_lines_of_log(site, frail_server, outage):
     replies = [site.ask(site.open_page(), "endless-40") for _ in range(10)]
     said_before = site.log.stat().st_size
     for _ in range(2):
-        frail_server.kill()
-        time.sleep(OUTAGE_SECONDS)
-        frail_server.start()
+        with outage(site, frail_server):
+            time.sleep(OUTAGE_SECONDS)
         renewed = "SELECT count(*) FROM conversations_run WHERE lease_until > now() + interval '8 seconds'"
         wait_for(lambda: site.database.value(renewed) == len(replies), "all leases are renewed")  # noqa: B023
     site.upstream.release()

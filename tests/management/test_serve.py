@@ -20,6 +20,7 @@ from tests.support.ports import free_port
 from tests.support.source import PROJECT
 
 COMMAND = [sys.executable, "manage.py", "serve"]
+WORKER = [sys.executable, "manage.py", "run_worker"]
 
 
 def environment(**changes) -> dict[str, str]:
@@ -54,10 +55,10 @@ def read_banner(process: subprocess.Popen[str]) -> str:
     raise AssertionError("the site ended before it was ready: " + "".join(shown))
 
 
-def refusal(**changes) -> str:
+def refusal(command=COMMAND, **changes) -> str:
     """Return what the command says when it will not start."""
     outcome = subprocess.run(
-        COMMAND,
+        command,
         cwd=PROJECT,
         env=environment(**changes),
         capture_output=True,
@@ -112,6 +113,25 @@ def test_a_database_of_another_version_of_the_code_is_one_sentence(postgres, tem
     assert re.fullmatch(
         r"CommandError: The database is of another version .*: accounts_user has no column role\. .*", said
     )
+
+
+def test_a_worker_says_in_one_sentence_that_the_database_does_not_answer():
+    said = refusal(WORKER, DATABASE_URL=f"postgresql://nobody@127.0.0.1:{free_port()}/none")
+    assert re.fullmatch(r"CommandError: The database can't be used: .*", said), said
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("ALTER TABLE accounts_user DROP COLUMN role CASCADE", "The database is of another version .* no column role"),
+        ("DELETE FROM django_migrations WHERE app = 'accounts'", r"The database can't be used: \d+ migrations are not"),
+    ],
+)
+def test_a_worker_says_in_one_sentence_what_is_wrong_with_the_database(postgres, template, change, reason):
+    with new_database(postgres, template=template.name) as database:
+        database.rows(change)
+        said = refusal(WORKER, DATABASE_URL=database.url)
+    assert re.fullmatch(rf"CommandError: {reason}.*", said), said
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from prometheus_client import start_http_server
 
 from chatsite.postgres.connection import begin_serving, end_waits
 from conversations.management.ending import ENDING_SECONDS, end_within
+from conversations.management.memory import return_freed_memory
+from conversations.management.startup import require_database
 from conversations.metrics import REGISTRY
 from conversations.runs.background_writer import summary_writer, title_writer
 from conversations.runs.indexer import Indexer
@@ -26,6 +28,8 @@ class Command(BaseCommand):
     help = "Make replies and read documents until told to stop; then let the running replies end."
 
     def handle(self, **options: Any) -> None:
+        require_database()
+        return_freed_memory()
         load_tokenizers()
         if settings.METRICS_PORT:
             start_http_server(settings.METRICS_PORT, addr=settings.HOST, registry=REGISTRY)
