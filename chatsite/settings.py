@@ -219,6 +219,11 @@ METRICS_PORT = ENV.integer(
     maximum=65535,
     help="Port at `HOST` where `run_worker` answers with its metrics, without a token; 0 is none.",
 )
+OTEL_EXPORTER_OTLP_ENDPOINT = ENV.text(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    help="OpenTelemetry collector that gets spans of replies, requests to providers and tool calls over OTLP/HTTP, "
+    "such as http://localhost:4318. Needs the extra `otel`.",
+)
 
 # Data
 

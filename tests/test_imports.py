@@ -22,7 +22,7 @@ sockets · views · admin · runs · forms · checks · worker_probe · template
 rendering | wording
 services · selectors · access · grounding · tools · reconciliation · live.session_watcher
 models | providers · parsing | live
-chatsite.accounts | window_policies | metrics | example
+chatsite.accounts | window_policies | metrics | tracing | example
 core | chatsite.postgres | chatsite.health
 """
 
@@ -106,6 +106,7 @@ HIDDEN_IN = {
     "conversations/sockets/consumers.py",
     "prometheus_client": "conversations/metrics.py conversations/selectors/figures/live_gauges.py "
     "conversations/views/http/metrics.py conversations/management/commands/run_worker.py",
+    "opentelemetry": "conversations/tracing.py",
     "uvicorn": "conversations/management/commands/serve.py conversations/management/http_protocol.py",
 }
 # Package that serves few → the one module of it that the rest of the product may import.

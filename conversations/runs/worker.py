@@ -24,6 +24,7 @@ from conversations.live.fanout import RUNS, ProcessListener, Subscriber, subscri
 from conversations.providers.clients.client_pool import close_clients, completion_client
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending
 from conversations.services.replies.make_reply import ReplyOutcome, make_reply
+from conversations.tracing import traced_run
 
 from .awaiting_approval import await_approval
 from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_requests
@@ -172,7 +173,9 @@ class Worker:
 
     async def _make(self, active: ActiveRun) -> ReplyOutcome:
         _log_ids_of(active.run)
-        return await make_reply(active.run.reply_id, sink=active.live, client=completion_client())
+        run = active.run
+        with traced_run(run_id=run.id, attempt=run.attempt, reply_id=run.reply_id, conversation=run.conversation):
+            return await make_reply(run.reply_id, sink=active.live, client=completion_client())
 
     async def _finish(self, active: ActiveRun) -> None:
         """Wait for one reply, then end it or let its run await approval, whatever happens."""

@@ -22,6 +22,7 @@ from conversations.runs.message_counter import MessageCounter
 from conversations.runs.message_indexer import MessageIndexer
 from conversations.runs.worker import DRAIN_SECONDS, Worker
 from conversations.services.language_models.model_context import load_tokenizers
+from conversations.tracing import begin_tracing, end_tracing
 
 
 class Command(BaseCommand):
@@ -33,6 +34,7 @@ class Command(BaseCommand):
         load_tokenizers()
         if settings.METRICS_PORT:
             start_http_server(settings.METRICS_PORT, addr=settings.HOST, registry=REGISTRY)
+        begin_tracing()
         begin_serving()
         uvloop.run(work())
 
@@ -51,4 +53,5 @@ async def work() -> None:
     print(f"Stopping. Replies that are being made may finish, for up to {DRAIN_SECONDS:g} seconds.", flush=True)
     end_within(DRAIN_SECONDS + ENDING_SECONDS)
     await asyncio.gather(*draining)
+    end_tracing()
     end_waits()

@@ -27,6 +27,7 @@ from conversations.management.startup import (
 )
 from conversations.runs.worker import DRAIN_SECONDS
 from conversations.services.language_models.model_context import load_tokenizers
+from conversations.tracing import begin_tracing, end_tracing
 
 MAX_FRAME_BYTES = 256 * 1024
 REQUESTS_SECONDS = 30
@@ -52,6 +53,7 @@ class AnnouncedServer(uvicorn.Server):
         )
         end_within(REQUESTS_SECONDS + DRAIN_SECONDS + ENDING_SECONDS)
         await super().shutdown(sockets)
+        end_tracing()
         end_waits()
 
 
@@ -88,6 +90,7 @@ class Command(BaseCommand):
         require_schema()
         load_tokenizers()
         announcement = banner(first_admin_url=first_admin_url())
+        begin_tracing()
         begin_serving()
         return announcement
 

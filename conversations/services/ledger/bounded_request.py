@@ -74,6 +74,7 @@ class _Received:
             finish_reason=(self.end.finish_reason or "") if self.end else "",
             error_code=error_code,
             provider_request_id=self.end.provider_request_id if self.end else "",
+            response_model=self.end.language_model if self.end else "",
             duration_seconds=duration_seconds,
         )
 

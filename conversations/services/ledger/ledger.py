@@ -28,6 +28,7 @@ from conversations.selectors.figures.spending import MoneyLimits, money_limits
 from conversations.services.language_models.calibration import learn, learn_accepted
 from conversations.services.language_models.prices import price_columns, price_list_column, prices_when_opened
 
+from .request_span import record_request_span
 from .reservations import Amount, LoopNotCovered, NotCovered, move_loop_reservation, reserve, settle, why_not_covered
 
 CONTENT = ("messages", "input")  # of a request's body: the ledger keeps none
@@ -49,7 +50,7 @@ class Outcome:
 
     Without *usage* from the provider it is estimated: the prompt as counted and the *text* that came, with the thoughts
     before it, or nothing at all if the request was *not_billed*, because the provider refused it. If the
-    model *called_tools*, it was a step to the reply.
+    model *called_tools*, it was a step to the reply. *response_model* is the provider's name of what answered.
     """
 
     text: str = ""
@@ -59,6 +60,7 @@ class Outcome:
     finish_reason: str = ""
     error_code: str = ""
     provider_request_id: str = ""
+    response_model: str = ""
     time_to_first_token_seconds: float | None = None
     duration_seconds: float | None = None
 
@@ -206,6 +208,14 @@ def _count(completion: Completion, outcome: Outcome, usage: Usage, cost: Decimal
         cost_usd=cost,
         reported_per_estimated=usage.input_tokens / estimated if estimated and not usage.estimated else None,
         first_token_after_seconds=outcome.time_to_first_token_seconds,
+    )
+    record_request_span(
+        completion,
+        usage,
+        error_code=outcome.error_code,
+        finish_reason=outcome.finish_reason,
+        response_model=outcome.response_model,
+        duration_seconds=outcome.duration_seconds,
     )
 
 

@@ -20,6 +20,7 @@ from conversations.models.tool_call import ToolCallState
 from conversations.services.ledger.provider_attempts import finish_before_cancelling
 from conversations.tools.tool import Tool, ToolContext
 from conversations.tools.toolbox import Toolbox
+from conversations.tracing import traced_tool_call
 
 from .tool_calls import begin_call, end_call, is_running
 
@@ -81,7 +82,8 @@ async def _run(call: ToolCall, runner: ToolRunner) -> None:
         if not runner.left_seconds():
             raise ToolTimedOut
         if tool := await retry_while_database_down(partial(_begin, call, runner.find_tools, [])):
-            result = await _result_of(tool, call, runner)
+            with traced_tool_call(call.tool, call_id=call.pk):
+                result = await _result_of(tool, call, runner)
             await _end(call, ToolCallState.SUCCEEDED, result)
     except ToolError as error:
         await _end(call, ToolCallState.FAILED, error.for_the_model, error.code)

@@ -133,6 +133,7 @@ class StepProgress:
             finish_reason=finish_reason or "",
             error_code=error_code,
             provider_request_id=end.provider_request_id if end else error.request_id if error else "",
+            response_model=end.language_model if end else "",
             time_to_first_token_seconds=self.first_token and self.first_token - self.started,
             duration_seconds=time.monotonic() - self.started,
         )
