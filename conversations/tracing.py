@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -27,7 +28,7 @@ from django.conf import settings
 logger = logging.getLogger(__name__)
 AGENT = "windowseat"
 TRACES_PATH = "v1/traces"
-FLUSH_MILLISECONDS = 2_000
+FLUSH_SECONDS = 3.0
 NANOSECONDS = 1_000_000_000
 
 Attribute = str | int | float | tuple[str, ...]
@@ -68,12 +69,13 @@ def _given_resource() -> Mapping[str, Any]:
 
 
 def end_tracing() -> None:
-    """Send the spans that wait, for a bounded time, and send no more."""
+    """Send the spans that wait, for at most `FLUSH_SECONDS`, and begin no more."""
     global _tracer, _provider
-    if _provider is not None:
-        _provider.force_flush(FLUSH_MILLISECONDS)
-        _provider.shutdown()
-    _tracer = _provider = None
+    provider, _tracer, _provider = _provider, None, None
+    if provider is not None:  # the SDK keeps to no time limit of ours while a collector does not answer
+        ending = threading.Thread(target=provider.shutdown, name="end of tracing", daemon=True)
+        ending.start()
+        ending.join(FLUSH_SECONDS)
 
 
 @contextmanager

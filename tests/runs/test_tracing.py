@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import subprocess
 import sys
+import time
+import uuid
 
 import pytest
 
@@ -121,6 +124,20 @@ async def test_a_stopped_reply_is_told_as_stopped(collector, worker, provider, u
     await ended(reply)
     [run] = (await sent_spans(collector))["invoke_agent"]
     assert run.attributes["error.type"] == "stopped"
+
+
+def test_a_collector_that_does_not_answer_delays_no_end(settings, monkeypatch):
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="pip install windowseat[otel]")
+    monkeypatch.setattr(tracing, "FLUSH_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.OTEL_EXPORTER_OTLP_ENDPOINT = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        tracing.begin_tracing()
+        with tracing.traced_run(run_id=1, attempt=1, reply_id=1, conversation=uuid.uuid4()):
+            pass
+        began = time.monotonic()
+        tracing.end_tracing()
+        assert time.monotonic() - began < 5  # by itself the SDK waits for ten
+    assert not tracing.is_tracing()
 
 
 def test_without_the_extra_there_is_one_warning_and_no_span(settings, monkeypatch, caplog):
