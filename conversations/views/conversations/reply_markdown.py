@@ -9,9 +9,9 @@ from django.views.decorators.http import require_GET
 
 from conversations.access import find_conversation, find_reply
 from conversations.models.message import MessageRole
-from conversations.views.documents.documents import INERT
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
+from conversations.views.http.inert_policy import INERT
 
 
 @require_GET
