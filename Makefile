@@ -60,8 +60,8 @@ format: $(INSTALLED)  ## Put the code into the project's style
 typecheck: $(INSTALLED)  ## Check the types
 	@$(PYTHON) -m mypy
 
-soak: $(INSTALLED)  ## Provoke faults for a long time: kills, lost answers, leaving, each 20 times over
-	@FAULT_ROUNDS=20 $(PYTHON) -m pytest tests/faults $(ARGS)
+soak: $(INSTALLED)  ## Mixed traffic for two hours with processes that end, and what memory, files and invariants do
+	@$(PYTHON) -m tests.soak $(ARGS)
 
 faults: $(INSTALLED)  ## Run every fault at its full number of rounds, for an hour at a time, and write docs/faults.md
 	@$(PYTHON) -m tests.faults $(ARGS)

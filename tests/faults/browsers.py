@@ -13,6 +13,12 @@ from typing import Any
 from tests.support.patience import PATIENCE_SECONDS
 
 PASSWORD = "correct-horse-battery"
+BOUNDARY = "boundary-of-an-upload"
+FILE_PART = (
+    f"--{BOUNDARY}\r\n"
+    'Content-Disposition: form-data; name="files"; filename="{name}"\r\n'
+    "Content-Type: application/octet-stream\r\n\r\n"
+)
 
 
 class Browser:
@@ -53,13 +59,28 @@ class Browser:
 
     def send(self, path: str, body: str | None, *, accept: str = "text/html") -> tuple[int, str]:
         """POST *body* as it is, an encoded form or what looks like one."""
-        headers = {"Accept": accept, "X-CSRFToken": self.cookies.get("csrftoken", "")}
-        request = urllib.request.Request(self.address + path, data=body and body.encode(), headers=headers)
+        status, answer = self._open(path, body and body.encode(), {"Accept": accept})
+        return status, answer.decode()
+
+    def upload(self, path: str, name: str, content: bytes) -> tuple[int, dict[str, Any]]:
+        """POST a file, as a form that is sent by a script does."""
+        kind = f"multipart/form-data; boundary={BOUNDARY}"
+        body = FILE_PART.format(name=name).encode() + content + f"\r\n--{BOUNDARY}--\r\n".encode()
+        status, answer = self._open(path, body, {"Accept": "application/json", "Content-Type": kind})
+        return status, json.loads(answer)
+
+    def download(self, path: str, **form: str) -> tuple[int, bytes]:
+        """GET *path*, or POST *form* to it, and return what comes as it is."""
+        return self._open(path, urllib.parse.urlencode(form).encode() if form else None, {})
+
+    def _open(self, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
+        headers = {"X-CSRFToken": self.cookies.get("csrftoken", ""), **headers}
+        request = urllib.request.Request(self.address + path, data=body, headers=headers)
         try:
             with self._opener.open(request, timeout=PATIENCE_SECONDS) as response:
-                return response.status, response.read().decode()
+                return response.status, response.read()
         except urllib.error.HTTPError as refusal:
-            return refusal.code, refusal.read().decode()
+            return refusal.code, refusal.read()
 
     def json(self, path: str, **form: str) -> tuple[int, dict[str, Any]]:
         status, body = self.request(path, accept="application/json", **form)

@@ -29,6 +29,10 @@ class FrailServer:
     def start(self) -> None:
         self._server.ensure_running()
 
+    @property
+    def process_id(self) -> int:
+        return self._seen.process_id
+
     def kill(self) -> None:
         self._seen.kill()
 
@@ -39,7 +43,9 @@ def run_frail_server() -> Iterator[FrailServer]:
     folder = Path(tempfile.mkdtemp(prefix="seat-", dir="/tmp"))
     folder.chmod(0o711)  # PostgreSQL may run as another account
     server = FrailServer(folder / "var")
-    prepare(server.database)
-    yield server
-    server.kill()
-    shutil.rmtree(folder)
+    try:
+        prepare(server.database)
+        yield server
+    finally:
+        server.kill()
+        shutil.rmtree(folder)

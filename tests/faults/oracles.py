@@ -8,6 +8,7 @@ from conversations.core.prompt.continuation import CONTINUE_REQUEST
 from conversations.core.prompt.grounding_text import QUESTION_HEADER
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.services.ledger import recompute_ledger_sums, recompute_rolled_up_sums, recompute_spending
+from tests.support.sent_pictures import text_of
 from tests.support.tool_dialogues import wrong_with
 
 from .pages import Page
@@ -99,7 +100,7 @@ def check_texts(replies: list[dict[str, Any]], log: list[dict[str, Any]]) -> Non
         messages, said = exchange["body"]["messages"], ""
         if messages[-1]["content"] == CONTINUE_REQUEST:  # what is said now is put behind what was said before
             messages, said = messages[:-2], messages[-2]["content"]
-        newest = [each["content"] for each in messages if each["role"] == "user"][-1]
+        newest = [text_of(each["content"]) for each in messages if each["role"] == "user"][-1]
         question = newest.rpartition(f"\n\n{QUESTION_HEADER}\n")[2]  # without what was recalled for it
         emitted.setdefault(question, []).append(said + storable("".join(exchange["emitted"])))
     for reply in replies:

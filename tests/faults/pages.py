@@ -97,12 +97,12 @@ class Page:
     def sync(self) -> None:
         self.send("conversation.sync", from_position=0)
 
-    def post(self, content: str = "", *, client_id: str | None = None) -> str:
+    def post(self, content: str = "", *, client_id: str | None = None, **fields: Any) -> str:
         """Send a message and return its content, which no other message has unless it is given."""
         content, client_id = content or f"Tell me about {uuid.uuid4().hex[:8]}", client_id or str(uuid.uuid4())
         self._posted[client_id] = content
         self._newest = client_id
-        self.send("message.post", content=content, client_id=client_id)
+        self.send("message.post", content=content, client_id=client_id, **fields)
         return content
 
     def edit(self, message: int, content: str, *, client_id: str) -> None:

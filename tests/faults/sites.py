@@ -73,7 +73,7 @@ class Site:
     # Processes
 
     def serve(self) -> SiteProcess:
-        self.process = self._start("serve")
+        self.process = self.start("serve")
         return self.process
 
     @property
@@ -83,13 +83,14 @@ class Site:
     def serve_beside(self) -> str:
         """Start a second web process and return its address."""
         port = str(free_port())
-        self._start("serve", PORT=port)
+        self.start("serve", PORT=port)
         return f"http://127.0.0.1:{port}"
 
     def run_worker(self) -> SiteProcess:
-        return self._start("run_worker")
+        return self.start("run_worker")
 
-    def _start(self, command: str, **settings: str) -> SiteProcess:
+    def start(self, command: str, **settings: str) -> SiteProcess:
+        """Start `manage.py COMMAND` with *settings* beside those of the site."""
         process = SiteProcess(command, self.settings | settings, self.log)
         self._processes.append(process)
         return process

@@ -69,7 +69,7 @@ def check_says(site, status, text):
 
 
 def processes_of(server):
-    postmaster = server._seen.process_id
+    postmaster = server.process_id
     children = subprocess.run(["pgrep", "-P", str(postmaster)], capture_output=True, text=True, check=True).stdout
     return [postmaster, *map(int, children.split())]
 
