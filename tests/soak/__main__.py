@@ -38,7 +38,7 @@ from tests.faults.conftest import UNEXPECTED, checked  # noqa: E402
 from tests.faults.frail_server import FrailServer, run_frail_server  # noqa: E402
 from tests.faults.processes import RedisProcess  # noqa: E402
 from tests.faults.sites import Site, configured  # noqa: E402
-from tests.soak.lives import Lives, cpu_seconds, own_cpu_seconds  # noqa: E402
+from tests.soak.lives import Lives, cpu_seconds  # noqa: E402
 from tests.soak.people import LANGUAGE_MODELS, Person  # noqa: E402
 from tests.soak.table import make_table, read_lines  # noqa: E402
 from tests.support.source import PROJECT  # noqa: E402
@@ -62,7 +62,6 @@ class Soak:
         self._file = (options.output / "soak.jsonl").open("a", encoding="utf-8")
         self._writing = threading.Lock()
         self._cpu = (time.time(), self._count_cpu())
-        self._ended_cpu = 0.0
         self._log_read = 0
         self.write(
             "begin",
@@ -147,19 +146,19 @@ class Soak:
             if self.ended.wait(SAMPLE_SECONDS):
                 return
 
-    def _count_cpu(self) -> float:
+    def _count_cpu(self) -> dict[int, float]:
         own = [life.process.process.pid for life in self.lives.lives.values()]
-        return own_cpu_seconds() + cpu_seconds([*own, self.server.process_id, self.redis.process.pid])
+        return cpu_seconds([*own, self.server.process_id, self.redis.process.pid])
 
     def _keep_pace(self) -> None:
         """Lengthen or shorten the pauses until all takes as much of a core as it may."""
         (then, before), (now, after) = self._cpu, (time.time(), self._count_cpu())
         self._cpu = (now, after)
-        share = 100 * (after - before) / max(now - then, 1)
+        spent = sum(seconds - before.get(process, 0) for process, seconds in after.items())
+        share = 100 * spent / max(now - then, 1)
         self.write("pace", cpu_percent=round(share, 1), pause_seconds=round(self.pause_seconds, 1))
-        if share > 0:  # a process that has ended takes its time with it
-            self.pause_seconds *= min(2.0, max(0.5, share / self.options.cpu))
-            self.pause_seconds = min(max(self.pause_seconds, PAUSE_SECONDS[0]), PAUSE_SECONDS[1])
+        self.pause_seconds *= min(2.0, max(0.5, share / self.options.cpu))
+        self.pause_seconds = min(max(self.pause_seconds, PAUSE_SECONDS[0]), PAUSE_SECONDS[1])
 
 
 def describe(error: Exception) -> str:

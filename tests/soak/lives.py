@@ -119,20 +119,15 @@ class Lives:
                 continue  # it is being ended
 
 
-def cpu_seconds(process_ids: list[int]) -> float:
-    """Return the processor time so far of these processes and of their children that live."""
-    total = 0.0
+def cpu_seconds(process_ids: list[int]) -> dict[int, float]:
+    """Return the processor time so far of these processes and of their children that live, by process."""
+    spent: dict[int, float] = {os.getpid(): sum(os.times()[:2])}
     for process_id in process_ids:
         try:
             process = psutil.Process(process_id)
             for each in (process, *process.children(recursive=True)):
                 times = each.cpu_times()
-                total += times.user + times.system
+                spent[each.pid] = times.user + times.system
         except psutil.Error:
             continue
-    return total
-
-
-def own_cpu_seconds() -> float:
-    times = os.times()
-    return times.user + times.system
+    return spent
