@@ -9,6 +9,7 @@ from chatsite.postgres import connection as limits
 from chatsite.postgres import faults
 from chatsite.postgres.connection import LimitedConnection, end_waits, long_work
 from chatsite.postgres.faults import DatabaseClosed, is_passing_fault, seconds_since_fault
+from chatsite.postgres.pool import LARGE_VALUE_BYTES, replace_after_large_value
 from tests.support.patience import wait_for
 
 SLEEP = "SELECT pg_sleep(600)"
@@ -137,3 +138,19 @@ def test_the_end_of_the_process_ends_all_waits(connect):
     assert raised
     with pytest.raises(DatabaseClosed):
         connect()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("size_bytes", "is_replaced"), [(LARGE_VALUE_BYTES, True), (LARGE_VALUE_BYTES - 1, False)])
+def test_a_connection_that_carried_a_large_value_is_replaced(size_bytes, is_replaced):
+    """Or libpq's buffers, as large as the value, would stay for as long as the connection lives."""
+    with django_connection.cursor() as cursor:
+        pid = cursor.execute("SELECT pg_backend_pid()").fetchone()[0]
+    replace_after_large_value(size_bytes)
+    django_connection.close()
+    there = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"
+    with psycopg.connect(**connect_parameters()) as other:
+        if is_replaced:
+            wait_for(lambda: other.execute(there, [pid]).fetchone()[0] == 0, "it is closed")
+        else:
+            assert other.execute(there, [pid]).fetchone()[0] == 1

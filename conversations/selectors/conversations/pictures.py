@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
+from chatsite.postgres.pool import replace_after_large_value
 from conversations.core.prompt.pictures import PictureDetail, PromptPicture, ScaledSize
 from conversations.models import Picture, PictureFile, ScaledPicture
 
@@ -150,4 +151,7 @@ def data_url(media_type: str, content: bytes) -> str:
 def read_picture_bytes(picture_id: int) -> bytes | None:
     """Return the bytes of a picture; None if it is gone."""
     content = PictureFile.objects.filter(pk=picture_id).values_list("content", flat=True).first()
-    return None if content is None else bytes(content)
+    if content is None:
+        return None
+    replace_after_large_value(len(content))
+    return bytes(content)

@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import QuerySet, Sum
 
 from chatsite.accounts.models import User
+from chatsite.postgres.pool import replace_after_large_value
 from conversations.access import lock_admitted
 from conversations.core.errors import (
     ConversationNotFound,
@@ -113,6 +114,7 @@ def _keep(user: User | None, place: Place, name: str, content: bytes) -> AddedDo
     )
     # By its id: as an object it would hold its bytes in a cycle with the document.
     DocumentFile.objects.create(document_id=document.pk, content=content)
+    replace_after_large_value(len(content))
     transaction.on_commit(partial(publish, DOCUMENTS, "waiting"))
     return AddedDocument(document, created=True)
 

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
+from chatsite.postgres.pool import replace_after_large_value
 from conversations.core.errors import DocumentError, DocumentParsingInterrupted
 from conversations.grounding.lexemes import search_language
 from conversations.grounding.passage_index import insert_passages
@@ -118,6 +119,7 @@ def read_file(held: HeldDocument) -> bytes:
     content = DocumentFile.objects.filter(document_id=held.id).values_list("content", flat=True).first()
     if content is None:
         raise DocumentLost
+    replace_after_large_value(len(content))
     return bytes(content)
 
 

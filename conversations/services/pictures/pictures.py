@@ -20,7 +20,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from chatsite.postgres.pool import release_connection
+from chatsite.postgres.pool import release_connection, replace_after_large_value
 from conversations.access import lock_admitted
 from conversations.core.errors import (
     ConversationNotFound,
@@ -110,6 +110,7 @@ def _keep(user: User, conversation: Conversation, name: str, read: ReadPicture) 
         file_name=clean_file_name(name) if name else "",
     )
     PictureFile.objects.create(picture=picture, content=read.content)
+    replace_after_large_value(len(read.content))
     return picture
 
 
