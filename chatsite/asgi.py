@@ -24,6 +24,7 @@ from conversations.runs.message_counter import MessageCounter  # noqa: E402
 from conversations.runs.message_indexer import MessageIndexer  # noqa: E402
 from conversations.runs.reaper import Reaper  # noqa: E402
 from conversations.runs.worker import Worker  # noqa: E402
+from conversations.sockets.handshake_turns import HandshakeTurns  # noqa: E402
 from conversations.sockets.routing import websocket_urlpatterns  # noqa: E402
 from conversations.views.http.body_limit import BodyLimit  # noqa: E402
 from conversations.views.http.user_share import UserShare  # noqa: E402
@@ -53,7 +54,7 @@ application = ProtocolTypeRouter(
     {
         "http": BodyLimit(UserShare(cast(Application, django_application))),
         "websocket": SiteOriginValidator(
-            SessionMiddlewareStack(URLRouter(websocket_urlpatterns)), settings.WEBSOCKET_ORIGINS
+            HandshakeTurns(SessionMiddlewareStack(URLRouter(websocket_urlpatterns))), settings.WEBSOCKET_ORIGINS
         ),
         "lifespan": lifespan,
     }

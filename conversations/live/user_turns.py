@@ -1,7 +1,8 @@
 """Fair queue: how much of one user's work a process does at once. The rest waits in the order in which it came.
 
 A turn is held for as long as the work takes. A user who has more waiting than a page ever asks for leaves the process
-to others for as long as each turn took, so that one user's flood is at most half of what the process does.
+to others for twice as long as each turn took: two turns run beside each other, and so a flood takes up less than one
+thread. For whom there is no room in the queue either, the refusal comes after a moment.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
 
 CROWD = 8  # more than a page asks for at once
+PAUSE_PER_TURN = 2
 LONGEST_PAUSE_SECONDS = 1.0
+REFUSAL_SECONDS = 1.0  # or who asks again at once would keep the process busy with refusals
 
 
 class QueueFull(Exception):
@@ -37,7 +40,7 @@ class UserTurns:
             yield
         finally:
             if len(self._waiting.get(user, ())) > CROWD:
-                pause_seconds = min(time.monotonic() - began, LONGEST_PAUSE_SECONDS)
+                pause_seconds = min(PAUSE_PER_TURN * (time.monotonic() - began), LONGEST_PAUSE_SECONDS)
                 asyncio.get_running_loop().call_later(pause_seconds, self._give_back, user)
             else:
                 self._give_back(user)
@@ -48,6 +51,7 @@ class UserTurns:
             return
         queue = self._waiting.setdefault(user, deque())
         if len(queue) >= self._most_waiting:
+            await asyncio.sleep(REFUSAL_SECONDS)
             raise QueueFull
         mine = asyncio.get_running_loop().create_future()
         queue.append(mine)

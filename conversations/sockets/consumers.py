@@ -67,6 +67,7 @@ from conversations.services.replies.wait_for_stop import is_reply_stopping, wait
 from conversations.views.conversations.snapshot import conversation_snapshot
 from conversations.wording.error_sentences import error_sentence, socket_reader
 
+from .handshake_turns import refuse
 from .send_buffer import SendBuffer
 from .socket_shares import shares
 from .subscriptions import Subscriptions
@@ -104,7 +105,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
             return
         if not shares().take_socket(user.pk):
             logger.info("a user has too many open pages", extra={"user_id": user.pk})
-            await self.close(CLOSE_TRY_AGAIN_LATER)
+            await refuse(self.scope, self.base_send)
             return
         self._user_id = user.pk
         self.reader = socket_reader(self.scope, user)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from tests.support.patience import PATIENCE_SECONDS
+from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 from .pages import open_socket
 
+SOCKETS_PER_USER = 40  # the default
 FOREIGN = [
     "",  # no Origin at all
     "null",
@@ -59,6 +61,29 @@ def test_no_one_is_refused(site, shared_browser, cookie):
 
 def test_a_person_on_the_sites_own_page_is_let_in(site, shared_browser):
     assert handshake(shared_browser) == 101
+
+
+def test_a_user_with_too_many_open_pages_is_told_to_try_again_later(site):
+    eve, bob = site.sign_up(), site.sign_up()
+    pages = [open_socket(eve) for _ in range(SOCKETS_PER_USER)]
+    with pytest.raises(InvalidStatus) as refused:
+        open_socket(eve)
+    assert refused.value.response.status_code == 429
+    assert int(refused.value.response.headers["Retry-After"]) > 0
+    assert handshake(bob) == 101
+    pages[0].close()
+    wait_for(lambda: handshake(eve) == 101, "there is room for a page again")
+    for page in pages:
+        page.close()
+
+
+def test_handshakes_far_beyond_that_at_once_are_refused_too(site):
+    """None of them is lost: each is answered, and afterwards pages open again."""
+    eve = site.sign_up()
+    with ThreadPoolExecutor(3 * SOCKETS_PER_USER) as pool:
+        statuses = list(pool.map(handshake, [eve] * 3 * SOCKETS_PER_USER))
+    assert set(statuses) == {101, 429}
+    assert handshake(eve) == 101
 
 
 def test_both_names_of_this_machine_are_its_own(site, shared_browser):

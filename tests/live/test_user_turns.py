@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from conversations.live import user_turns
 from conversations.live.user_turns import CROWD, QueueFull, UserTurns
 
 
@@ -49,7 +50,8 @@ async def test_what_is_too_much_at_once_waits_in_its_order_and_others_do_not():
     assert work.begun[-1] == "d"
 
 
-async def test_a_full_queue_refuses_and_is_free_again_later():
+async def test_a_full_queue_refuses_and_is_free_again_later(monkeypatch):
+    monkeypatch.setattr(user_turns, "REFUSAL_SECONDS", 0)
     work = Work(at_once=1, most_waiting=1)
     for name in "abc":
         await work.ask("eve", name)
@@ -58,6 +60,16 @@ async def test_a_full_queue_refuses_and_is_free_again_later():
         await work.end(name)
     await work.ask("eve", "d")
     assert work.begun == ["a", "b", "d"]
+
+
+async def test_the_refusal_comes_after_a_moment():
+    """Or who asks again at once would keep the process busy with refusals."""
+    work = Work(at_once=1, most_waiting=0)
+    for name in "ab":
+        await work.ask("eve", name)
+    assert not work.tasks["b"].done()
+    work.tasks["b"].cancel()
+    await work.end("a")
 
 
 async def test_who_leaves_the_queue_costs_no_turn():

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from conversations.live import user_turns
 from conversations.views.http import user_share
 from conversations.views.http.user_share import STREAMED, UserShare
 
@@ -61,6 +62,7 @@ async def test_one_user_waits_and_another_does_not(monkeypatch):
 @pytest.mark.parametrize("accept", ["application/json", "text/html"])
 async def test_far_too_many_are_refused_in_the_form_that_was_asked_for(monkeypatch, accept):
     monkeypatch.setattr(user_share, "REQUESTS_WAITING", 1)
+    monkeypatch.setattr(user_turns, "REFUSAL_SECONDS", 0)
     requests = Requests(monkeypatch)
     tasks = await requests.come(*[scope_of("eve", accept=accept)] * 4)
     start, body = requests.answers[-2:]

@@ -1,0 +1,61 @@
+"""Limit one user's socket handshakes: one after the other, and far too many are refused without the database.
+
+Frames of open sockets have turns of their own (`socket_shares`), and how many may be open is counted there. But a page
+that opens and closes sockets without end costs most by the handshakes, each of which asks for a session and a user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+from django.conf import settings
+
+from conversations.live.user_turns import QueueFull, UserTurns
+from conversations.views.http.errors import RETRY_AFTER_SECONDS
+from conversations.views.http.user_share import session_user
+
+Scope = dict[str, Any]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+HANDSHAKES_AT_ONCE = 1
+RESPONSE = "websocket.http.response"  # the extension of ASGI by which a handshake is refused with another status
+
+
+class HandshakeTurns:
+    """Lets through to *application* one handshake of a user at a time. An open socket holds no turn."""
+
+    def __init__(self, application: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
+        self._application = application
+        self._turns = UserTurns(at_once=HANDSHAKES_AT_ONCE, most_waiting=settings.SOCKETS_PER_USER)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        user = await session_user(scope)
+        if user is None:  # it is refused by the consumer
+            await self._application(scope, receive, send)
+            return
+        try:
+            async with AsyncExitStack() as turn:
+                await turn.enter_async_context(self._turns.turn(user))
+
+                async def send_on(message: Message) -> None:
+                    """The first message accepts or refuses."""
+                    await turn.aclose()
+                    await send(message)
+
+                await self._application(scope, receive, send_on)
+        except QueueFull:
+            await refuse(scope, send)
+
+
+async def refuse(scope: Scope, send: Send) -> None:
+    """Say that too many handshakes wait already."""
+    if RESPONSE not in scope.get("extensions", {}):
+        await send({"type": "websocket.close"})  # 403
+        return
+    headers = [(b"retry-after", str(RETRY_AFTER_SECONDS).encode()), (b"cache-control", b"no-store")]
+    await send({"type": f"{RESPONSE}.start", "status": 429, "headers": headers})
+    await send({"type": f"{RESPONSE}.body", "body": b""})
