@@ -9,6 +9,7 @@ from django.db import InternalError, OperationalError
 from django.test import Client, override_settings
 from django.urls import path
 from psycopg.errors import ReadOnlySqlTransaction
+from psycopg_pool import PoolTimeout
 
 JSON = {"accept": "application/json"}
 ERRORS = {}
@@ -24,7 +25,13 @@ def read_only():
     return error
 
 
-ERRORS.update(away=OperationalError("timed out"), read_only=read_only(), bug=ValueError("a bug"))
+def pool_full():
+    error = OperationalError("couldn't get a connection after 5.00 sec")
+    error.__cause__ = PoolTimeout()
+    return error
+
+
+ERRORS.update(away=OperationalError("timed out"), read_only=read_only(), pool_full=pool_full(), bug=ValueError("a bug"))
 
 
 class Urls:
@@ -39,10 +46,12 @@ def client():
 
 
 @override_settings(ROOT_URLCONF=Urls)
-@pytest.mark.parametrize("name", ["away", "read_only"])
-def test_a_database_that_is_away_is_503_and_one_line_of_the_log(client, db, name, caplog):
+@pytest.mark.parametrize(
+    ("name", "code"), [("away", "unavailable"), ("read_only", "unavailable"), ("pool_full", "site_busy")]
+)
+def test_a_database_that_is_away_is_503_and_one_line_of_the_log(client, db, name, code, caplog):
     response = client.get(f"/fail/{name}/", headers=JSON)
-    assert (response.status_code, response.json()["code"]) == (503, "unavailable")
+    assert (response.status_code, response.json()["code"]) == (503, code)
     assert response["Retry-After"]
     assert [record.exc_info for record in caplog.records if record.levelno >= logging.WARNING] == [None]
     page = client.get(f"/fail/{name}/", headers={"accept": "text/html"})
