@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from dataclasses import dataclass
 
@@ -34,5 +35,8 @@ def _make_person(email: str) -> Person:
     user = User.objects.create_user(email)
     browser = Client()
     browser.force_login(user)
+    session = browser.session  # as who has just given a password
+    session["account_authentication_methods"] = [{"method": "password", "at": time.time(), "email": email}]
+    session.save()
     conversation = start_conversation(user=user, public_id=uuid.uuid4())
     return Person(browser.cookies[settings.SESSION_COOKIE_NAME].value, conversation.public_id)
