@@ -1,4 +1,4 @@
-"""People who use a site at random for hours: what each does next, and what came of it."""
+"""People who use a site at random for hours, and how often each action was done."""
 
 from __future__ import annotations
 
