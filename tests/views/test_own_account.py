@@ -135,6 +135,7 @@ def test_of_twenty_files_at_once_one_is_made(alice, client_of):
     first, others, body, again = async_to_sync(ask)()
     assert (first.status_code, again.status_code) == (200, 200)
     assert {response.status_code for response in others} == {429}
+    assert all(int(response["Retry-After"]) > 0 for response in others)
     assert "already being made" in others[0].content.decode()
     assert ZipFile(io.BytesIO(body)).testzip() is None
 

@@ -27,7 +27,7 @@ from conversations.selectors.figures.account_contents import count_account_conte
 from conversations.services.portability.delete_account import delete_account as delete_for_good
 from conversations.services.portability.export_account import exported_files
 from conversations.services.portability.export_lease import give_lease_back, prolong_lease, take_lease
-from conversations.views.http.errors import answers_errors
+from conversations.views.http.errors import RETRY_AFTER_SECONDS, answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 
 
@@ -40,7 +40,9 @@ def export_account(request: HtmxRequest) -> HttpResponseBase:
         return render(request, "account/export.html")
     if (lease := take_lease(request.user)) is None:
         messages.error(request, _("Your export is already being made. Wait until it has downloaded, then try again."))
-        return render(request, "account/export.html", status=429)
+        refusal = render(request, "account/export.html", status=429)
+        refusal["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return refusal
     now = timezone.now()
     files = exported_files(request.user, language_code=get_language() or settings.LANGUAGE_CODE)
     stream = _ExportStream(zip_pieces(files, written_at=now), lease)
