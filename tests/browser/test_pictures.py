@@ -125,6 +125,14 @@ def test_what_can_not_be_read_says_why_and_holds_the_message_back(page):
     expect(messages(page)).to_have_count(2)
 
 
+def test_what_is_no_picture_becomes_a_document(page):
+    with page.expect_file_chooser() as chosen:
+        page.get_by_role("button", name="Add pictures").click()
+    chosen.value.set_files({"name": "notes.md", "mimeType": "text/markdown", "buffer": b"# Lights"})
+    expect(page.locator('[data-part="shelf"]')).to_contain_text("notes.md")
+    expect(attached(page)).to_have_count(0)
+
+
 def test_fifty_at_once_are_too_many(page):
     many = {f"drawing{number}": encoded(drawing(40 + number, 30)) for number in range(50)}
     bring(page, "drop", **many)

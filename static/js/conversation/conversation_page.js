@@ -198,7 +198,7 @@ startShortcuts({
 function startPictureChooser(chooser) {
   find(page, '[data-action="add-pictures"]').addEventListener("click", () => chooser.click());
   chooser.addEventListener("change", () => {
-    pictures.take([...(chooser.files ?? [])]);
+    documents.add([...(chooser.files ?? [])]); // which keeps what is no picture
     chooser.value = ""; // so that the same file can be chosen again
     composer.focus();
   });

@@ -14,7 +14,7 @@ import { UploadQueue } from "./upload_queue.js";
  * @param {() => Record<string, string>} [options.beginning] what is sent with the first file, which begins it
  * @param {() => void} [options.onAdded]
  * @param {(files: File[]) => File[]} [options.takePictures] takes what is no document, and returns the rest
- * @returns {{choose: () => void}} `choose` opens the chooser of files
+ * @returns {{choose: () => void, add: (files: File[]) => void}} `choose` opens the chooser of files, `add` takes some
  */
 export function startDocuments(
   page,
@@ -32,21 +32,25 @@ export function startDocuments(
     },
   });
 
+  /** @param {File[]} files */
+  function add(files) {
+    uploads.add(takePictures(files));
+  }
   chooser.addEventListener("change", () => {
-    uploads.add(takePictures([...(chooser.files ?? [])]));
+    add([...(chooser.files ?? [])]);
     chooser.value = ""; // so that the same file can be chosen again
   });
   function choose() {
     panel?.close(); // the file on its way is shown behind it
     chooser.click();
   }
-  startFileDrop(find(document, '[data-part="drop-zone"]'), (files) => uploads.add(takePictures(files)));
+  startFileDrop(find(document, '[data-part="drop-zone"]'), add);
   startDocumentLists({ isStored, say });
   if (panel) {
     startPanel(panel);
   }
   document.addEventListener("click", (event) => closest(event, '[data-action="add-documents"]') && choose());
-  return { choose };
+  return { choose, add };
 }
 
 /**
