@@ -1,4 +1,4 @@
-"""Sum up repeated errors of the database in the log: one line for each kind in ten seconds, without a traceback.
+"""Sum up repeated errors of database and Redis in the log: one line for each kind in ten seconds, no traceback.
 
 While the database is away every reply, duty and page fails again and again, and psycopg's pool says each attempt to
 connect. On a disk that is full that hurts. What was left out is counted: `repeated` of the next line of its kind, or of
@@ -17,6 +17,7 @@ from chatsite.postgres.faults import is_passing_fault
 SUMMED_UP_SECONDS = 10.0
 MOST_KINDS = 1_000  # that are remembered; no site has as many
 POOL_LOGGER = "psycopg.pool"
+REDIS_LOGGER = "channels_redis"  # which says each second that it can't receive
 
 Kind = tuple[str, int, str]
 
@@ -78,7 +79,7 @@ def _shorten(record: logging.LogRecord) -> bool:
     if record.name.startswith(POOL_LOGGER):
         return True
     error = record.exc_info[1] if record.exc_info else None
-    if error is None or not is_passing_fault(error):
+    if error is None or not (is_passing_fault(error) or record.name.startswith(REDIS_LOGGER)):
         return False
     reason = (str(error).strip().splitlines() or [""])[0]
     record.fault = f"{type(error).__name__}: {reason}"[:300]

@@ -62,7 +62,11 @@ class Probe:
                 future.set_result(self._found)
                 return future
             self._running, self._is_given_up = future, False
-        threading.Thread(target=self._run, args=(future,), name=f"{self.name} probe", daemon=True).start()
+        try:
+            threading.Thread(target=self._run, args=(future,), name=f"{self.name} probe", daemon=True).start()
+        except RuntimeError:  # this process, or its container, has no thread left
+            logger.exception("the %s probe could not be started", self.name)
+            self._end(future, self.silence)
         return future
 
     def result_of(self, future: Future[Finding]) -> Finding:
@@ -87,6 +91,9 @@ class Probe:
         except Exception:
             logger.exception("the %s probe failed", self.name)
             found = self.silence
+        self._end(future, found)
+
+    def _end(self, future: Future[Finding], found: Finding) -> None:
         with self._lock:
             self._found = self.silence if self._is_given_up else found
             self._found_at, self._running = time.monotonic(), None

@@ -83,7 +83,7 @@ class ProcessListener:
             try:
                 await self._listen(layer)
             except Exception as error:
-                logger.info("other processes are not heard: %s", error or type(error).__name__)
+                logger.info("other processes are not heard: %s", str(error) or type(error).__name__)
             self._is_connected = False
             await asyncio.sleep(AWAY_SECONDS)
 
@@ -173,7 +173,7 @@ async def _send_or_drop(layer: Any, topic: str, event: dict[str, str]) -> None:
             await layer.group_send(topic, event)
     except Exception as error:
         if not redis_breaker.is_open:
-            logger.warning("frames do not reach the other processes: %s", error or type(error).__name__)
+            logger.warning("frames do not reach the other processes: %s", str(error) or type(error).__name__)
         redis_breaker.note_failure()
 
 

@@ -1,4 +1,7 @@
-"""HTTP of uvicorn with a time-out for request headers, which it has none of: half-sent requests are closed.
+"""HTTP of uvicorn with limits for request headers, which it has none of: half-sent and huge ones are closed.
+
+Two Cookie headers are joined to one, as HTTP/2 asks of who hands them on: else Django, Channels and we would each read
+another session from them. Fields after a body (trailers) are thrown away.
 
 Bodies that stop coming are ended by `conversations.views.http.body_limit`, connections between requests by uvicorn.
 """
@@ -11,6 +14,9 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEADERS_SECONDS = 20.0
+MOST_HEAD_BYTES = 65_536  # of address, names and values
+MOST_FIELDS = 200
+MOST_READ_BYTES = 262_144  # that the event loop hands over at once
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -18,6 +24,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     headers_seconds = HEADERS_SECONDS
     _until_headers: asyncio.TimerHandle | None = None
+    _is_in_head = True
+    _unread_bytes = _head_bytes = _fields = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -28,10 +36,40 @@ class HttpProtocol(HttpToolsProtocol):
         if is_between_requests and self._until_headers is None:
             self._start_clock()
         super().data_received(data)
+        if self._is_in_head:  # the parser keeps an address or a value to itself until it has come to its end
+            self._unread_bytes += len(data)
+            if self._unread_bytes > MOST_HEAD_BYTES + MOST_READ_BYTES:
+                self.send_400_response("Invalid HTTP request received.")
+
+    def on_message_begin(self) -> None:
+        self._is_in_head = True
+        self._unread_bytes = self._head_bytes = self._fields = 0
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._count(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._fields += 1
+        self._count(name + value)
+        if self._is_in_head:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        self._is_in_head = False
         self._stop_clock()
+        cookies = [value for name, value in self.headers if name == b"cookie"]
+        if len(cookies) > 1:
+            rest = [(name, value) for name, value in self.headers if name != b"cookie"]
+            self.headers[:] = [*rest, (b"cookie", b"; ".join(cookies))]
         super().on_headers_complete()
+
+    def _count(self, piece: bytes) -> None:
+        """Count a piece of the head. What is raised here the parser turns into its own error, which is answered 400."""
+        self._head_bytes += len(piece)
+        if self._head_bytes > MOST_HEAD_BYTES or self._fields > MOST_FIELDS:
+            raise ValueError("the head of a request is too large")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_clock()

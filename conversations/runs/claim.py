@@ -30,7 +30,7 @@ MOST_OVERDUE = 5  # claimed at once above the share
 # waited for longer it takes nevertheless: the others are full, or dead and not known to be.
 CLAIM = """
 WITH load AS (
-  SELECT count(*) FILTER (WHERE state = 'waiting') + count(*) FILTER (WHERE state = 'running') AS runs,
+  SELECT count(*) AS runs,
          count(*) FILTER (WHERE state = 'waiting') AS waiting,
          count(*) FILTER (WHERE state = 'running' AND worker = %(worker)s) AS held,
          count(*) FILTER (WHERE state = 'waiting'
@@ -44,15 +44,15 @@ WITH load AS (
          FROM load)
   FOR UPDATE SKIP LOCKED
 ), claimed AS (
-UPDATE conversations_run AS run
-SET state = 'running', worker = %(worker)s, attempt = attempt + 1,
-    started_at = statement_timestamp(), lease_until = statement_timestamp() + make_interval(secs => %(lease_seconds)s)
-FROM waiting, conversations_message AS reply, conversations_conversation AS conversation
-WHERE run.id = waiting.id AND reply.id = run.reply_id AND conversation.id = reply.conversation_id
-RETURNING run.id, reply.id AS reply_id, reply.position, conversation.public_id, conversation.owner_id, run.attempt,
-  left(reply.content, run.text_before), left(reply.reasoning, run.reasoning_before),
-  CASE WHEN run.text_before > 0 THEN reply.reasoning_seconds END AS seconds,
-  CASE WHEN run.text_before > 0 AND NOT reply.reasoning_tokens_estimated THEN reply.reasoning_tokens END AS tokens
+  UPDATE conversations_run AS run
+  SET state = 'running', worker = %(worker)s, attempt = attempt + 1, started_at = statement_timestamp(),
+      lease_until = statement_timestamp() + make_interval(secs => %(lease_seconds)s)
+  FROM waiting, conversations_message AS reply, conversations_conversation AS conversation
+  WHERE run.id = waiting.id AND reply.id = run.reply_id AND conversation.id = reply.conversation_id
+  RETURNING run.id, reply.id AS reply_id, reply.position, conversation.public_id, conversation.owner_id, run.attempt,
+    left(reply.content, run.text_before), left(reply.reasoning, run.reasoning_before),
+    CASE WHEN run.text_before > 0 THEN reply.reasoning_seconds END AS seconds,
+    CASE WHEN run.text_before > 0 AND NOT reply.reasoning_tokens_estimated THEN reply.reasoning_tokens END AS tokens
 )
 SELECT load.waiting, claimed.* FROM load LEFT JOIN claimed ON true
 """

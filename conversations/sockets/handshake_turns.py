@@ -41,9 +41,14 @@ class HandshakeTurns:
             async with AsyncExitStack() as turn:
                 await turn.enter_async_context(self._turns.turn(user))
 
+                is_answered = False
+
                 async def send_on(message: Message) -> None:
-                    """The first message accepts or refuses."""
-                    await turn.aclose()
+                    """The first message accepts or refuses; those after it are the frames of an open socket."""
+                    nonlocal is_answered
+                    if not is_answered:
+                        is_answered = True
+                        await turn.aclose()
                     await send(message)
 
                 await self._application(scope, receive, send_on)
@@ -52,7 +57,7 @@ class HandshakeTurns:
 
 
 async def refuse(scope: Scope, send: Send) -> None:
-    """Say that too many handshakes wait already."""
+    """Refuse a handshake: 429 with Retry-After, or 403 where the server knows no other."""
     if RESPONSE not in scope.get("extensions", {}):
         await send({"type": "websocket.close"})  # 403
         return

@@ -50,5 +50,5 @@ class Subscriptions:
             self._topics_elsewhere = topics
         except Exception as error:
             if not redis_breaker.is_open:
-                logger.warning("a page does not hear the other processes: %s", error or type(error).__name__)
+                logger.warning("a page does not hear the other processes: %s", str(error) or type(error).__name__)
             redis_breaker.note_failure()

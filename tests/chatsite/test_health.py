@@ -13,7 +13,7 @@ from chatsite.health.probe import OK, Finding, Probe
 from chatsite.health.readiness import close_probes
 from conversations.models import WorkerHeartbeat
 from tests.faults.databases import new_database
-from tests.support.patience import wait_for
+from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 committed = pytest.mark.django_db(transaction=True)  # the probes have connections of their own
 
@@ -208,3 +208,17 @@ def test_a_finding_is_kept_for_a_moment():
     probe = Probe("quick", lambda: looks.append(1) or OK, silence=Finding("down"))
     assert [probe.start().result(), probe.start().result()] == [OK, OK]
     assert looks == [1]
+
+
+def test_a_probe_whose_thread_can_not_be_started_is_asked_again(monkeypatch):
+    silence = Finding("down", "it does not answer")
+    probe = Probe("quick", lambda: OK, silence=silence)
+    monkeypatch.setattr("chatsite.health.probe.FRESH_SECONDS", 0.0)
+    with monkeypatch.context() as without_threads:
+        without_threads.setattr(threading.Thread, "start", refuse_to_start)
+        assert probe.start().result(timeout=PATIENCE_SECONDS) is silence
+    assert probe.start().result(timeout=PATIENCE_SECONDS) is OK
+
+
+def refuse_to_start(thread):
+    raise RuntimeError("can't start new thread")

@@ -80,3 +80,11 @@ def test_what_was_left_out_is_counted_in_the_end(lines_of):
         fail(logger, "could not save", OperationalError("lost"))
     wait_for(lambda: sum(getattr(line, "repeated", 1) for line in lines.records) == 4, "all four are told of")
     assert len(lines.records) < 4
+
+
+def test_what_redis_does_not_answer_is_one_line_without_a_traceback(lines_of):
+    logger, lines = lines_of("channels_redis.pubsub")
+    for _ in range(20):
+        fail(logger, "Unexpected exception in receive task", ConnectionError("LOADING the dataset"))
+    [line] = lines.records
+    assert (line.fault, line.exc_info) == ("ConnectionError: LOADING the dataset", None)

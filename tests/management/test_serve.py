@@ -116,7 +116,7 @@ def test_a_database_of_another_version_of_the_code_is_one_sentence(postgres, tem
 
 
 def test_a_worker_says_in_one_sentence_that_the_database_does_not_answer():
-    said = refusal(WORKER, DATABASE_URL=f"postgresql://nobody@127.0.0.1:{free_port()}/none")
+    said = refusal(WORKER, DATABASE_URL=f"postgresql://windowseat@127.0.0.1:{free_port()}/none")
     assert re.fullmatch(r"CommandError: The database can't be used: .*", said), said
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from django.conf import settings
+from django.test import Client
 
+from chatsite.accounts.models import Session
 from conversations.views.http import body_limit
 from conversations.views.http.body_limit import (
     LARGE_BODIES_AT_ONCE,
@@ -13,8 +16,12 @@ from conversations.views.http.body_limit import (
     MARK,
     BodyLimit,
     declared_bytes,
+    sender_of_files,
     takes_files,
 )
+from conversations.views.http.user_share import session_user
+from tests.support.people import make_user
+from tests.support.waiting import in_thread
 
 MANY = b"20000000"
 
@@ -164,3 +171,16 @@ async def test_who_has_sent_all_is_waited_for(monkeypatch):
     await BodyLimit(application)(scope, receive, None)
     assert heard[1] == {"type": "http.disconnect"}
     assert MARK not in scope
+
+
+async def test_a_session_that_has_ended_sends_no_files(transactional_db):
+    browser = Client()
+    await in_thread(browser.force_login, await in_thread(make_user, "ada"))
+    cookie = f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}"
+    path = "/c/7b0b6f2e-6b7d-4a39-9a44-5a8e1f1b9f10/documents/add/"
+    scope = scope_with(cookie=cookie.encode()) | {"path": path}
+    sender = await sender_of_files(scope)
+    assert sender == await session_user(scope)
+    await in_thread(Session.objects.all().delete)
+    assert await session_user(scope) == sender  # which only tells queues apart
+    assert await sender_of_files(scope) is None

@@ -69,7 +69,7 @@ def may_be_made_again(reply: Message, run: Run) -> bool:
 def put_back(reply: Message, run: Run) -> None:
     """Put the run back in the queue. What pages have shown of it and was not saved begins again."""
     held = Run.objects.filter(pk=run.pk)
-    held.update(state=RunState.WAITING, waiting_since=Now(), worker="", lease_until=None)
+    held.update(state=RunState.WAITING, waiting_since=Now(), worker="", lease_until=None, searches_web_now=False)
     conversation = reply.conversation.public_id
     step = 1 + reply.steps.filter(role="assistant").count()
     frames: list[Frame] = [ReplyRestarted(conversation, reply.pk, step)]

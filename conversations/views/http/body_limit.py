@@ -153,7 +153,7 @@ def declared_bytes(scope: Scope) -> int | None:
 
 async def sender_of_files(scope: Scope) -> str | None:
     """Return who sends files to where they are taken, if the visitor is signed in: what they may is asked later."""
-    return await session_user(scope) if takes_files(scope["path"]) else None
+    return await session_user(scope, is_read_again=True) if takes_files(scope["path"]) else None
 
 
 def takes_files(path: str) -> bool:

@@ -75,17 +75,17 @@ class UserShare:
 _users: OrderedDict[str, str] = OrderedDict()
 
 
-async def session_user(scope: Scope) -> str | None:
+async def session_user(scope: Scope, *, is_read_again: bool = False) -> str | None:
     """Return whose session the request's cookie names; None for a visitor who is not signed in.
 
     It only tells queues apart: what the session may do is asked afterwards. A session never changes its user, so that
-    is remembered.
+    is remembered, also when it has ended, unless it *is_read_again*.
     """
     cookies = dict(scope["headers"]).get(b"cookie", b"").decode("latin-1")
     key = parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME)
     if not key:
         return None
-    if user := _users.get(key):
+    if not is_read_again and (user := _users.get(key)):
         _users.move_to_end(key)
         return user
     try:
