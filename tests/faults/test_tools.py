@@ -15,6 +15,7 @@ from .pages import Page
 
 CALLS = "SELECT tool, state, started_at FROM conversations_toolcall WHERE reply_id = %s ORDER BY step, index"
 SECONDS_TO_STOP = "SELECT extract(epoch FROM ended_at - stop_requested_at) FROM conversations_run WHERE reply_id = %s"
+HAS_TEXT = "SELECT content <> '' FROM conversations_message WHERE id = %s"
 STEPS = "SELECT role FROM conversations_message WHERE step_of_id = %s AND active ORDER BY position"
 
 
@@ -73,6 +74,8 @@ def begin(site, notes, stage):
     reply = page.ask(json.dumps({"calls": stage.calls}))
     wait_for(lambda: len(site.upstream.log()) - before >= stage.requests and set(stage.noted) <= set(notes.lines))
     wait_for(lambda: states_of(site, reply).count("succeeded") == stage.states.count("succeeded"))
+    if not stage.states:  # without text and calls another worker would make it again
+        wait_for(lambda: site.database.value(HAS_TEXT, reply), "its text is stored")
     return Begun(page, reply, stage)
 
 
