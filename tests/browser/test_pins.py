@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from .page_actions import block_socket, composer, messages, replies, say, scroll_up_to, wait_until
 from .test_long_conversations import make_long
@@ -75,6 +75,20 @@ def test_an_excluded_message_leaves_the_next_prompt_and_comes_back(page):
     press(messages(page).first, EXCLUDE)
     is_pressed(messages(page).first, EXCLUDE, pressed=False)
     expect(say(page, "What is my name?")).to_contain_text("Andrew")
+
+
+def test_a_message_waits_until_what_was_excluded_before_it_is_stored(page):
+    say(page, "My name is Andrew")
+    held: list[Route] = []
+    page.route("**/exclude/", lambda route: held.append(route))
+    press(messages(page).first, EXCLUDE)
+    wait_until(page, lambda: len(held) == 1)
+    composer(page).fill("What is my name?")
+    composer(page).press("Enter")
+    held[0].continue_()
+    expect(replies(page)).to_have_count(2)
+    expect(replies(page).last).to_have_attribute("data-state", "complete")
+    expect(replies(page).last).not_to_contain_text("Andrew")
 
 
 def test_excluding_by_key_takes_the_pin_away(page):

@@ -29,6 +29,7 @@ export function startMessageActions(
   const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
 
   startPins(page, {
+    connection,
     coverage,
     onChanging: () => meter.forget(),
     onChanged: () => meter.refresh(composer.field.value),

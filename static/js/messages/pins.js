@@ -5,6 +5,7 @@ import { closest, dataOf, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 
 /**
+ * @import { Connection } from "../server/connection.js"
  * @import { SentenceName } from "../shared/sentences.js"
  * @import { Decisions, WindowCoverage } from "./window_coverage.js"
  */
@@ -27,13 +28,14 @@ const BUTTONS = Object.keys(FIELDS)
 /**
  * @param {HTMLElement} page
  * @param {object} options
+ * @param {Connection} options.connection
  * @param {WindowCoverage} options.coverage
  * @param {() => void} options.onChanging called before anything is known, to keep older news from undoing it
  * @param {() => void} options.onChanged called once the server has answered, whatever it said
  * @param {(sentence: string) => void} options.onDone
  * @param {(error: unknown) => void} options.onRefused
  */
-export function startPins(page, { coverage, onChanging, onChanged, onDone, onRefused }) {
+export function startPins(page, { connection, coverage, onChanging, onChanged, onDone, onRefused }) {
   let turn = Promise.resolve();
 
   /**
@@ -69,6 +71,7 @@ export function startPins(page, { coverage, onChanging, onChanged, onDone, onRef
       event.preventDefault();
       const [message, action] = [dataOf(article, "message"), dataOf(button, "action")];
       turn = turn.then(() => mark(message, action)); // one after the other: each may depend on the outcome of the last
+      connection.waitFor(turn);
     }
   });
 }

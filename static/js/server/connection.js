@@ -48,6 +48,8 @@ export class Connection {
   #heardAt = performance.now();
   /** @type {Transport} */
   #transport = "socket";
+  /** Settles when the changes to messages made so far have been answered: the next prompt depends on them. */
+  #changes = Promise.resolve();
 
   /**
    * @param {object} options
@@ -75,6 +77,15 @@ export class Connection {
    */
   listen(listener) {
     this.#listener = listener;
+  }
+
+  /**
+   * Hold messages and regenerations until *change* is answered: what was decided before them is to count for them.
+   * @param {Promise<void>} change
+   */
+  waitFor(change) {
+    const givenUp = new Promise((resolve) => setTimeout(resolve, ACKNOWLEDGE_MS));
+    this.#changes = Promise.race([Promise.all([this.#changes, change]), givenUp]).then(() => undefined);
   }
 
   /**
@@ -131,7 +142,8 @@ export class Connection {
    * @param {number} reply
    * @param {string} url
    */
-  regenerate(reply, url) {
+  async regenerate(reply, url) {
+    await this.#changes;
     return this.#act("reply.regenerate", { reply }, url);
   }
 
@@ -151,7 +163,8 @@ export class Connection {
    * @param {string} languageModel
    * @param {string} url
    */
-  regenerateWith(reply, languageModel, url) {
+  async regenerateWith(reply, languageModel, url) {
+    await this.#changes;
     return this.#act("reply.regenerate_with", { reply, language_model: languageModel }, url);
   }
 
@@ -170,6 +183,7 @@ export class Connection {
    * @param {string} url
    */
   async regenerateWithMoreRoom(url) {
+    await this.#changes;
     await this.#reach(postForm(url, { more_room: "yes" }));
     this.sync();
   }
@@ -214,6 +228,7 @@ export class Connection {
    * @returns {Promise<{cleaned: boolean, position: number}>}
    */
   async #store(type, fields, url) {
+    await this.#changes;
     const fits = fields.content.length <= LARGEST_FRAME_CHARACTERS;
     const frame = { type, conversation: this.conversation, ...fields };
     const isSent = this.isStored && fits && this.socket.send(frame);
