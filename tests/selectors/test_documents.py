@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection as django_connection
 
+from chatsite.postgres.pool import LARGE_VALUE_BYTES
 from conversations.selectors.conversations.documents import list_documents, read_piece
 from tests.support.documents import add, make_failed, make_ready
 from tests.support.people import begin, make_user
@@ -88,6 +90,15 @@ def test_a_file_is_read_in_pieces(conversation):
     assert [read_piece(document.pk, start=start, size=4) for start in (0, 4, 8, 12)] == [
         bytes(range(4)), bytes(range(4, 8)), bytes(range(8, 10)), b""
     ]  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("size", "is_replaced"), [(LARGE_VALUE_BYTES, True), (LARGE_VALUE_BYTES - 1, False)])
+def test_a_connection_that_read_a_large_piece_is_replaced(conversation, size, is_replaced):
+    document = add(conversation.owner, conversation, content=bytes(LARGE_VALUE_BYTES))
+    django_connection.close()
+    assert read_piece(document.pk, start=0, size=size)
+    assert (django_connection.connection._expire_at < 0) == is_replaced
 
 
 def test_of_a_deleted_file_nothing_is_read(conversation):

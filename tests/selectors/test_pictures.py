@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 
 import pytest
+from django.db import connection as django_connection
 
+from chatsite.postgres.pool import LARGE_VALUE_BYTES
 from conversations.selectors.conversations.pictures import (
     SentPicture,
     ShownPicture,
     data_urls,
     pictures_of_conversation,
+    read_picture_bytes,
     sent_pictures,
     shown_pictures,
 )
@@ -76,3 +79,15 @@ def test_bytes_become_data_urls_in_one_statement(conversation, cat, dog, django_
 def test_nothing_is_asked_for_nothing(db, django_assert_num_queries):
     with django_assert_num_queries(0):
         assert (sent_pictures([]), shown_pictures([]), data_urls([])) == ({}, {}, {})
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "read", [lambda picture: data_urls([picture.digest]), lambda picture: read_picture_bytes(picture.pk)]
+)
+@pytest.mark.parametrize(("size_bytes", "is_replaced"), [(LARGE_VALUE_BYTES, True), (LARGE_VALUE_BYTES - 1, False)])
+def test_a_connection_that_read_a_large_picture_is_replaced(size_bytes, is_replaced, read):
+    picture = store_picture(make_conversation(make_user("alice"), turns=0), bytes(size_bytes))
+    django_connection.close()
+    assert read(picture)
+    assert (django_connection.connection._expire_at < 0) == is_replaced

@@ -29,8 +29,8 @@ class Command(BaseCommand):
     help = "Make replies and read documents until told to stop; then let the running replies end."
 
     def handle(self, **options: Any) -> None:
-        require_database()
         return_freed_memory()
+        require_database()
         load_tokenizers()
         if settings.METRICS_PORT:
             start_http_server(settings.METRICS_PORT, addr=settings.HOST, registry=REGISTRY)

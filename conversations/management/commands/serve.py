@@ -69,6 +69,7 @@ class Command(BaseCommand):
     requires_system_checks = []  # handle() runs them, the database's included
 
     def handle(self, **options: Any) -> None:
+        return_freed_memory()
         try:
             listener = listen(settings.HOST, settings.PORT)
         except CannotListen as error:
@@ -97,7 +98,6 @@ class Command(BaseCommand):
 
 def serve(listener: socket.socket, *, announcement: str) -> None:
     """Answer requests until the process is told to stop; then let running requests end."""
-    return_freed_memory()
     with suppress(KeyboardInterrupt):
         AnnouncedServer(server_config(), announcement).run(sockets=[listener])
 

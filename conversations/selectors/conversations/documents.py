@@ -8,6 +8,7 @@ from typing import Literal
 from django.db.models import Q
 from django.db.models.functions import Substr
 
+from chatsite.postgres.pool import replace_after_large_value
 from conversations.models import Conversation, Document, DocumentFile, Scenario
 from conversations.models.document import DocumentState
 from conversations.providers.catalog.embedding_models import embedding_model
@@ -69,4 +70,6 @@ def read_piece(document_id: int, *, start: int, size: int) -> bytes:
     """Return *size* bytes of a file from offset *start* on; none if the document is gone."""
     piece = Substr("content", start + 1, size)
     found = DocumentFile.objects.filter(pk=document_id).values_list(piece).first()
-    return bytes(found[0]) if found else b""
+    content = bytes(found[0]) if found else b""
+    replace_after_large_value(len(content))
+    return content

@@ -140,7 +140,9 @@ def data_urls(digests: Collection[str]) -> dict[str, str]:
         return {}
     with connection.cursor() as cursor:
         cursor.execute(BYTES_OF_DIGESTS, {"digests": list(digests)})
-        return {digest: data_url(media_type, bytes(content)) for digest, media_type, content in cursor.fetchall()}
+        found = cursor.fetchall()
+    replace_after_large_value(max((len(content) for _, _, content in found), default=0))
+    return {digest: data_url(media_type, bytes(content)) for digest, media_type, content in found}
 
 
 def data_url(media_type: str, content: bytes) -> str:

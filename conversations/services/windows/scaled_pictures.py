@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from chatsite.postgres.pool import replace_after_large_value
 from conversations.core.errors import PicturesGone
 from conversations.core.prompt.pictures import PromptPicture, ScaledSize
 from conversations.live.database_retries import retry_while_database_down
@@ -39,6 +40,7 @@ async def scale_pictures(conversation_id: int, sizes: set[ScaledSize]) -> dict[S
 def _read_stored(conversation_id: int, sizes: Collection[ScaledSize]) -> dict[ScaledSize, bytes]:
     rows = Picture.objects.filter(conversation=conversation_id, digest__in={size.digest for size in sizes})
     contents = {digest: bytes(content) for digest, content in rows.values_list("digest", "file__content")}
+    replace_after_large_value(max(map(len, contents.values()), default=0))
     return {size: contents[size.digest] for size in sizes if size.digest in contents}
 
 
@@ -64,3 +66,4 @@ def _keep(conversation_id: int, made: Mapping[ScaledSize, ReadPicture]) -> None:
         for picture_id in pictures.filter(digest=size.digest).values_list("pk", flat=True)
     ]
     ScaledPicture.objects.bulk_create(rows, ignore_conflicts=True)
+    replace_after_large_value(sum(row.size_bytes for row in rows))  # by one statement

@@ -1,0 +1,64 @@
+"""What a process frees goes back to the system. Each in a process of its own: it is set for all of one."""
+
+import ctypes
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.source import PROJECT
+
+pytestmark = pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="glibc's allocator")
+SMALL_BLOCKS = """
+import os, time
+from pathlib import Path
+from conversations.management.memory import return_freed_memory
+
+def resident_mb():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+return_freed_memory(trim_seconds=0.2)
+before = resident_mb()
+blocks = [bytes(1_000) for _ in range(100_000)]
+blocks = blocks[::1_000]  # so many are in use that the heap can't be cut at its end
+while resident_mb() > before + 20:
+    time.sleep(0.05)
+"""
+ARENAS = """
+import ctypes, re, threading
+from conversations.management.memory import return_freed_memory
+
+return_freed_memory()
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+everyone = threading.Barrier(8)
+
+def allocate():
+    everyone.wait()
+    bytes(10_000)
+    everyone.wait()
+
+threads = [threading.Thread(target=allocate) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+file = ctypes.c_void_p(libc.fopen(b"/dev/stdout", b"w"))
+libc.malloc_info(0, file)
+libc.fclose(file)
+"""
+
+
+def run(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=PROJECT, timeout=PATIENCE_SECONDS, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def test_free_pages_between_blocks_in_use_go_back():
+    run(SMALL_BLOCKS)
+
+
+def test_threads_share_two_arenas():
+    assert run(ARENAS).count("<heap ") <= 2
