@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from threading import BoundedSemaphore
 
 from django.utils.functional import Promise
@@ -23,8 +22,10 @@ from conversations.wording.finish_notes import finish_note
 from conversations.wording.model_labels import model_label
 from conversations.wording.window_labels import MARK_LABELS
 
+from .rendered_texts import RenderedTexts
 from .sources_summary import SourcesSummary, summarize_sources
 
+RENDERED_TEXTS, RENDERED_BYTES = 1_000, 16 * 2**20  # that a process keeps; the bytes with the texts' HTML
 # However many ask for a costly conversation at once, it is rendered by few and then known to all.
 _renderers = BoundedSemaphore(2)
 
@@ -169,9 +170,11 @@ def _render_content(message: ThreadMessage) -> tuple[SafeString, int]:
 def _render_ended(content: str, passages: int) -> SafeString:
     """Render content that does not change any more; every page and snapshot asks for it again."""
     with _renderers:
-        return _render_once(content, passages)
+        return _rendered.get(content, passages)
 
 
-@lru_cache(maxsize=1_000)
-def _render_once(content: str, passages: int) -> SafeString:
+def _render(content: str, passages: int) -> SafeString:
     return render_markdown(content, passages=passages)
+
+
+_rendered = RenderedTexts(_render, most_texts=RENDERED_TEXTS, most_bytes=RENDERED_BYTES)
