@@ -25,6 +25,22 @@ blocks = blocks[::1_000]  # so many are in use that the heap can't be cut at its
 while resident_mb() > before + 20:
     time.sleep(0.05)
 """
+CYCLES = """
+import gc, time, weakref
+from conversations.management.memory import return_freed_memory
+
+class Page:
+    def __init__(self):
+        self.itself = self
+
+page = Page()
+gc.collect()  # it is old now
+gc.set_threshold(20_000, 20, 20)
+gone, page = weakref.ref(page), None
+return_freed_memory(trim_seconds=0.2)
+while gone():
+    time.sleep(0.05)
+"""
 ARENAS = """
 import ctypes, re, threading
 from conversations.management.memory import return_freed_memory
@@ -58,6 +74,10 @@ def run(code):
 
 def test_free_pages_between_blocks_in_use_go_back():
     run(SMALL_BLOCKS)
+
+
+def test_old_cycles_are_freed_without_waiting_for_many_new_objects():
+    run(CYCLES)
 
 
 def test_threads_share_two_arenas():
