@@ -6,6 +6,8 @@ Django takes a statement for each row, because it has to know the id of the one 
          row1 AS (INSERT INTO run (…, reply_id) VALUES (…, (SELECT id FROM row0)) RETURNING id)
     SELECT row0.*, row1.* FROM row0, row1
 
+With a condition each row is taken from a query that has to find something: INSERT INTO … SELECT … FROM condition.
+
 Uses internals of Django (`db_returning_fields`, `DatabaseDefault`); tests/postgres/test_django_internals.py guards it.
 """
 
@@ -20,42 +22,56 @@ from django.db.models import Field, ForeignKey, Model
 from django.db.models.expressions import DatabaseDefault
 
 
-def insert_linked_rows(*instances: Model) -> None:
+class Condition(NamedTuple):
+    """A query that returns one row where the rows may be inserted, and none where they may not."""
+
+    sql: str
+    arguments: Sequence[Any]
+
+
+def insert_linked_rows(*instances: Model, only_if: Condition | None = None) -> bool:
     """Insert new *instances*, of which each may refer to those before it; no signal is sent.
 
     Afterwards they have their ids and database defaults. The SQL is made of names from the models only; values are
-    passed as arguments.
+    passed as arguments. Returns False, and inserts nothing, if the query of *only_if* finds nothing.
     """
-    inserts, arguments = [], []
+    inserts = [f"condition AS ({only_if.sql})"] if only_if else []
+    arguments = [*only_if.arguments] if only_if else []
     for index, instance in enumerate(instances):
         values = list(_column_values(instance, instances[:index]))
-        inserts.append(f"row{index} AS ({_insert(type(instance), ', '.join(value.sql for value in values))})")
+        inserts.append(f"row{index} AS ({_insert(type(instance), values, is_conditional=only_if is not None)})")
         arguments += [value.argument for value in values if value.sql == "%s"]
     rows = [f"row{index}" for index in range(len(instances))]
     selected = ", ".join(f"{row}.*" for row in rows)
     with connection.cursor() as cursor:
         cursor.execute(f"WITH {', '.join(inserts)} SELECT {selected} FROM {', '.join(rows)}", arguments)  # noqa: S608
-        _fill_in(instances, iter(cursor.fetchone()))
+        returned = cursor.fetchone()
+    if returned is None:
+        return False
+    _fill_in(instances, iter(returned))
+    return True
 
 
 class _Value(NamedTuple):
-    """A value as it stands in the statement; *sql* is `%s` where it is passed as *argument*."""
+    """A value of *column* as it stands in the statement; *sql* is `%s` where it is passed as *argument*."""
 
+    column: str
     sql: str
     argument: Any = None
 
 
 def _column_values(instance: Model, before: Sequence[Model]) -> Iterator[_Value]:
+    """Yield the value of each column but those that the database fills in by itself."""
     for column in _inserted_columns(type(instance)):
-        value = column.pre_save(instance, add=True)
+        value, name = column.pre_save(instance, add=True), str(column.column)
         if isinstance(value, DatabaseDefault):
-            yield _Value("DEFAULT")
-        elif (index := _referenced_index(instance, column, before)) is not None:
-            yield _Value(f"(SELECT id FROM row{index})")  # noqa: S608
+            continue
+        if (index := _referenced_index(instance, column, before)) is not None:
+            yield _Value(name, f"(SELECT id FROM row{index})")  # noqa: S608
         else:
             argument = column.get_db_prep_save(value, connection)
             # psycopg parses a statement at every execution if it has more than fifty arguments.
-            yield _Value("NULL") if argument is None else _Value("%s", argument)
+            yield _Value(name, "NULL") if argument is None else _Value(name, "%s", argument)
 
 
 def _referenced_index(instance: Model, column: Field[Any, Any], before: Sequence[Model]) -> int | None:
@@ -80,7 +96,9 @@ def _inserted_columns(model: type[Model]) -> tuple[Field[Any, Any], ...]:
     return tuple(column for column in model._meta.concrete_fields if not column.primary_key)
 
 
-def _insert(model: type[Model], values: str) -> str:
-    names = ", ".join(f'"{column.column}"' for column in _inserted_columns(model))
+def _insert(model: type[Model], values: Sequence[_Value], *, is_conditional: bool) -> str:
+    names = ", ".join(f'"{value.column}"' for value in values)
+    row = ", ".join(value.sql for value in values)
+    source = f"SELECT {row} FROM condition" if is_conditional else f"VALUES ({row})"  # noqa: S608
     returned = ", ".join(f'"{column.column}"' for column in model._meta.db_returning_fields)
-    return f"INSERT INTO {model._meta.db_table} ({names}) VALUES ({values}) RETURNING {returned}"  # noqa: S608
+    return f"INSERT INTO {model._meta.db_table} ({names}) {source} RETURNING {returned}"

@@ -8,7 +8,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from chatsite.postgres.linked_insert import insert_linked_rows
+from chatsite.postgres.linked_insert import Condition, insert_linked_rows
 from conversations.models import Completion, Message, Run
 from tests.support.people import begin, make_user
 
@@ -71,6 +71,15 @@ def test_what_the_database_fills_in_is_known_afterwards(conversation):
         insert_linked_rows(completion)
         assert completion.created_at <= timezone.now()
     assert values_of(completion) == values_of(Completion.objects.get())
+
+
+@pytest.mark.parametrize("archived", [False, True])
+def test_they_are_inserted_only_if_the_query_finds_something(conversation, question, reply, archived):
+    found = "SELECT FROM conversations_conversation WHERE id = %s AND archived = %s FOR NO KEY UPDATE"
+    inserted = insert_linked_rows(question, reply, only_if=Condition(found, [conversation.pk, archived]))
+    assert (inserted, Message.objects.count()) == ((False, 0) if archived else (True, 2))
+    if inserted:
+        assert values_of(reply) == values_of(Message.objects.get(pk=reply.pk))
 
 
 def test_a_row_that_is_refused_leaves_none_behind(question, reply):
