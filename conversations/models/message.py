@@ -36,7 +36,8 @@ class Message(models.Model):
     the last a document's public id, which is missing where a passage was posted with the message: every look-up adds
     what is new, and the window record of a reply names by number what it was sent. The words of a deleted document are
     taken out of it, and their places stay. *content_tokens* is what the message adds to the chat format's overhead,
-    counted in *encoding* when the row was written. Only a streaming reply's content ever changes.
+    counted in *encoding* when the row was written; a streaming reply has 0 until the text of its step has come whole
+    and is stored, as the request that gave it is settled. Only a streaming reply's content ever changes.
 
     *picture_ids* are the `Picture`s of a user's message, in their order; they are of the same conversation.
 

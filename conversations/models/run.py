@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -18,6 +20,13 @@ class RunState(models.TextChoices):
     RUNNING = "running", _("Running")
     AWAITING_APPROVAL = "awaiting_approval", _("Awaiting approval")
     ENDED = "ended", _("Ended")
+
+
+class RunHolder(NamedTuple):
+    """The worker that holds a run, and in which attempt."""
+
+    worker: str
+    attempt: int
 
 
 class Run(models.Model):

@@ -31,7 +31,8 @@ def hand_back_reply(run: ClaimedRun, ending: Ending, *, content: str, reasoning:
         with transaction.atomic():
             if not lock_if_streaming(run.reply_id):
                 return False
-            held = Run.objects.filter(pk=run.id, state="running", attempt=run.attempt).first()
+            mine = Run.objects.filter(pk=run.id, state="running", attempt=run.attempt)
+            held = mine.select_for_update(no_key=True).first()  # a call may be about to begin
             reply = Message.objects.select_related("conversation", "parent").get(pk=run.reply_id)
             if held and may_be_made_again(reply, held):
                 put_back(reply, held)

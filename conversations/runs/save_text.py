@@ -8,7 +8,8 @@ from django.db import connection
 
 from .live_reply import StepText
 
-# One statement for all replies of a worker: an update for each cost thirty times as much.
+# One statement for all replies of a worker: an update for each cost thirty times as much. What is counted is whole: it
+# was stored as its request was settled, and what was taken to be saved before may come later.
 SAVE_TEXTS = """
 UPDATE conversations_message AS message
 SET content = fresh.content, reasoning = coalesce(fresh.reasoning, message.reasoning),
@@ -17,13 +18,14 @@ FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::text[], %s::float8[])
   AS fresh (id, position, content, reasoning, seconds)
 JOIN conversations_run AS run ON run.reply_id = fresh.id AND run.state = 'running' AND run.worker = %s
 WHERE message.id = fresh.id AND message.position = fresh.position AND message.state = 'streaming'
+  AND message.content_tokens = 0
 """
 
 
 def save_texts(texts: Mapping[int, StepText], *, worker: str) -> None:
     """Store the texts so far, by reply, of those whose runs *worker* holds.
 
-    A reply that has ended meanwhile, or is at its next step, stays as it is.
+    A reply that has ended meanwhile, whose text is stored whole, or that is at its next step, stays as it is.
     """
     if not texts:
         return

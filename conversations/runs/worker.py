@@ -21,6 +21,7 @@ from conversations.core.errors import CompletionError, ConversationError
 from conversations.live.database_retries import retry_while_database_down
 from conversations.live.database_threads import in_worker_thread
 from conversations.live.fanout import RUNS, ProcessListener, Subscriber, subscribe, unsubscribe
+from conversations.models.run import RunHolder
 from conversations.providers.clients.client_pool import close_clients, completion_client
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending
 from conversations.services.replies.make_reply import ReplyOutcome, make_reply
@@ -175,7 +176,8 @@ class Worker:
         _log_ids_of(active.run)
         run = active.run
         with traced_run(run_id=run.id, attempt=run.attempt, reply_id=run.reply_id, conversation=run.conversation):
-            return await make_reply(run.reply_id, sink=active.live, client=completion_client())
+            holder = RunHolder(self.name, run.attempt)
+            return await make_reply(run.reply_id, sink=active.live, client=completion_client(), holder=holder)
 
     async def _finish(self, active: ActiveRun) -> None:
         """Wait for one reply, then end it or let its run await approval, whatever happens."""

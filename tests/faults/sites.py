@@ -20,9 +20,10 @@ from .processes import SiteProcess
 # The default scenario's language model is changed by `answer_with`; any that is named here can be.
 LANGUAGE_MODELS = (
     "ok", "endless", "endless-20", "endless-40", "hang-before", "hang-before-times-5", "tokens-20000", "held-60",
+    "held-before",
     "cut-after-5", "cut-before", "eof-after-5", "no-finish",
     "bad-json-after-3", "not-a-chunk", "error-in-stream-after-3", "hang-after-3", "hang-headers", "html-200",
-    "status-401", "status-503", "status-503-times-1", "huge-line", "surrogates", "length",
+    "status-401", "status-503", "status-503-times-1", "status-503-after-5-times-1", "huge-line", "surrogates", "length",
     "tools-script",
     "usage-none", "usage-negative", "usage-7-9999999", "usage-7-99999999999999",
 )  # fmt: skip

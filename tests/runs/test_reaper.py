@@ -1,24 +1,29 @@
 from __future__ import annotations
 
 import datetime as dt
+from functools import partial
 
 import pytest
 from django.utils import timezone
 
 from conversations.core.errors import ReplyInterrupted
 from conversations.models import Completion, Message, Run, ToolCall, WorkerHeartbeat
+from conversations.models.run import RunHolder
 from conversations.runs.claim import MOST_OVERDUE, ClaimedRun, claim_runs, renew_leases
 from conversations.runs.heartbeat import beat
 from conversations.runs.held_run import end_held_reply
 from conversations.runs.live_reply import StepText
 from conversations.runs.reaper import reap_once
 from conversations.runs.save_text import save_texts
+from conversations.services.ledger.ledger import Outcome, settle_completion
+from conversations.services.ledger.reservations import WrittenText
 from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.replies.reap_reply import MOST_ATTEMPTS
 from conversations.services.replies.reasoning import NO_REASONING, Reasoning
 from conversations.services.replies.stop_reply import stop_reply
-from conversations.services.windows.active_path import RunHolder, lock_streaming
+from conversations.services.replies.tool_calls import begin_call
+from conversations.services.windows.active_path import lock_streaming
 from tests.support.ledger import open_for
 from tests.support.people import begin, make_user, post
 
@@ -142,8 +147,72 @@ def test_a_reply_that_has_thought_is_not_made_again(silent):
     assert made_again(silent).state == "ended"
 
 
+def call(reply, **fields):
+    return ToolCall.objects.create(reply=reply, step=1, index=0, call_id="a", tool="count_up", arguments="{}", **fields)
+
+
+def settled(reply, content, **fields):
+    """Let the request have ended, and store what it gave."""
+    tokens = len(content.split())
+    written = WrittenText(reply.pk, content, tokens, "", None, None)
+    return settle_completion(Completion.objects.get(), Outcome(finish_reason="stop"), written=written, **fields)
+
+
+def test_a_reply_whose_answer_is_stored_is_complete_and_not_asked_for_again(silent):
+    assert settled(silent, "As I was saying.")
+    assert made_again(silent).state == "ended"
+    silent.refresh_from_db()
+    assert (silent.state, silent.content, silent.error_code) == ("complete", "As I was saying.", "")
+    assert Completion.objects.get().error_code == ""
+
+
+def test_what_is_saved_late_does_not_shorten_an_answer_that_is_stored(silent):
+    settled(silent, "As I was saying.")
+    save_texts({silent.pk: StepText(silent.position, "As I")}, worker="dead")
+    silent.refresh_from_db()
+    assert silent.content == "As I was saying."
+
+
+def test_a_worker_whose_run_was_taken_away_stores_no_answer(silent):
+    made_again(silent)
+    assert not settled(silent, "As I was saying.")
+    silent.refresh_from_db()
+    assert silent.content == ""
+
+
+def test_an_answer_that_cannot_be_stored_with_its_calls_is_settled_all_the_same(silent):
+    def store():
+        raise ReplyInterrupted
+
+    with pytest.raises(ReplyInterrupted):
+        settled(silent, "", store=store)
+    assert Completion.objects.get().ended_at
+
+
+def test_a_reply_that_is_about_to_call_goes_on_with_its_calls(silent):
+    settled(silent, "Well.", store=partial(call, silent, state="ready"))
+    assert made_again(silent).state == "waiting"
+    silent.refresh_from_db()
+    assert (silent.state, silent.content) == ("streaming", "Well.")
+
+
+def test_a_worker_whose_run_was_taken_away_asks_and_calls_no_more(silent):
+    waiting, late = call(silent, state="ready"), RunHolder("dead", 1)
+    Completion.objects.all().delete()
+    open_for(prepare_reply(silent.pk), holder=late)
+    made_again(silent)
+    with pytest.raises(ReplyInterrupted):
+        open_for(prepare_reply(silent.pk), holder=late)
+    assert not begin_call(waiting, late)
+    assert Completion.objects.count() == 1
+    claim_runs("dead", limit=1)  # the same worker, which is not to take it for the claim that it had
+    with pytest.raises(ReplyInterrupted):
+        open_for(prepare_reply(silent.pk), holder=late)
+    assert begin_call(waiting, RunHolder("dead", 2))
+
+
 def test_a_reply_that_has_called_a_tool_is_not_made_again(silent):
-    ToolCall.objects.create(reply=silent, step=1, index=0, call_id="a", tool="count_up", arguments="{}")
+    call(silent, state="running", started_at=timezone.now())
     assert made_again(silent).state == "ended"
     silent.refresh_from_db()
     assert silent.state == "interrupted"

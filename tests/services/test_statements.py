@@ -21,6 +21,7 @@ from conversations.models import Conversation, Scenario
 from conversations.runs.claim import claim_runs
 from conversations.services.language_models.calibration import learn
 from conversations.services.ledger.ledger import Outcome, settle_completion
+from conversations.services.ledger.reservations import WrittenText
 from conversations.services.messages.post_message import post_message
 from conversations.services.replies.complete_step import StepRequest, open_step
 from conversations.services.replies.end_reply import COMPLETE, end_reply
@@ -34,6 +35,7 @@ STATEMENTS = {
     "find": 3, "post": 10, "claim": 4, "begin": 2, "open": 7, "settle": 1, "end": 2,
 }  # fmt: skip
 ENDED = Outcome(text="Good morning.", usage=Usage(10, 3), finish_reason="stop")
+WRITTEN = WrittenText(0, ENDED.text, 3, "", None, None)
 Taken = dict[str, list[str]]  # the statements of each step
 
 
@@ -73,9 +75,9 @@ def talk(conversation) -> Callable[[], Taken]:
             loop = _load_loop(posted.reply.pk, lambda reply: scenario_toolbox(reply.conversation.scenario))
             assert loop.first
         with step(taken, "open"):
-            completion = open_step(StepRequest(loop.first), 1)
+            completion = open_step(StepRequest(loop.first, holder=loop.holder), 1)
         with step(taken, "settle"):
-            assert settle_completion(completion, ENDED)
+            assert settle_completion(completion, ENDED, written=WRITTEN._replace(reply_id=posted.reply.pk))
         with step(taken, "end"):
             assert end_reply(posted.reply.pk, COMPLETE, content=ENDED.text)
         return taken

@@ -39,6 +39,7 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `quota-429` | `insufficient_quota` |
 | `leak-401` | an error that quotes the key it was sent |
 | `hang-before` | accepts the request and never answers |
+| `held-before` | accepts the request and says nothing until POST /release, then answers as `ok` |
 | `hang-headers` | answers with headers and then nothing |
 | `hang-after-N` | N tokens and then nothing |
 | `keepalive-only` | headers and then a comment line every 20 ms |
@@ -197,6 +198,12 @@ async def held(answer: Answer, count: int) -> None:
     await answer.tokens(count)
     await answer.exchange.released.wait()
     await answer.finish()
+
+
+@fault("held-before")
+async def held_before(answer: Answer) -> None:
+    await answer.exchange.released.wait()
+    await ok(answer)
 
 
 @fault("words-N")

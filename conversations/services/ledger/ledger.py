@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -12,9 +12,9 @@ from typing import Any
 from django.db import connection, transaction
 
 from chatsite.accounts.models import User
-from chatsite.postgres.linked_insert import insert_linked_rows
+from chatsite.postgres.linked_insert import Condition, insert_linked_rows
 from conversations import metrics
-from conversations.core.errors import PriceUnknown
+from conversations.core.errors import ConversationError, PriceUnknown, ReplyInterrupted
 from conversations.core.money.context_cost import cost_without_history_usd
 from conversations.core.money.unit_prices import UnitPrices, cost_usd, worst_case_usd
 from conversations.core.money.usage import Usage
@@ -23,13 +23,23 @@ from conversations.core.prompt.written_prompt import system_text
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.completion import Purpose
+from conversations.models.run import RunHolder
 from conversations.providers.tokens.tokenizer import count_text, encoding_for
 from conversations.selectors.figures.spending import MoneyLimits, money_limits
 from conversations.services.language_models.calibration import learn, learn_accepted
 from conversations.services.language_models.prices import price_columns, price_list_column, prices_when_opened
 
 from .request_span import record_request_span
-from .reservations import Amount, LoopNotCovered, NotCovered, move_loop_reservation, reserve, settle, why_not_covered
+from .reservations import (
+    Amount,
+    LoopNotCovered,
+    NotCovered,
+    WrittenText,
+    move_loop_reservation,
+    reserve,
+    settle,
+    why_not_covered,
+)
 
 CONTENT = ("messages", "input")  # of a request's body: the ledger keeps none
 KEPT_ONCE = ("tools",)  # for all requests that share them
@@ -41,6 +51,13 @@ WITH kept AS (
 INSERT INTO conversations_kepttext (digest, text)
 SELECT digest, text FROM unnest(%(digests)s::text[], %(texts)s::text[]) AS sent (digest, text)
 WHERE digest NOT IN (SELECT digest FROM kept) ORDER BY digest ON CONFLICT DO NOTHING
+"""
+
+# The lock keeps the run from being taken away until the row is stored: what takes it away settles the rows that it
+# finds open. A run that waits has no worker.
+HELD = """
+SELECT FROM conversations_run WHERE reply_id = %s AND worker = %s AND attempt = %s AND state <> 'ended'
+FOR NO KEY UPDATE
 """
 
 
@@ -74,7 +91,7 @@ class NewCompletion:
     the site. *loop_usd* is what the requests that may follow it in the loop of its reply may cost; None where there is
     no loop, or an unknown price. A reply and the steps to it have a *record* of the window, and all that belong to a
     conversation name it; its scenario is theirs, unless they name one of their own. No two rows have the same
-    *opening_key*.
+    *opening_key*. With a *holder* it may leave only while that one holds the run of the reply.
     """
 
     purpose: Purpose
@@ -92,7 +109,15 @@ class NewCompletion:
     conversation: Conversation | None = None
     scenario: Scenario | None = None
     reply: Message | None = None
+    holder: RunHolder | None = None
     opening_key: uuid.UUID = field(default_factory=uuid.uuid4)
+
+    @property
+    def held(self) -> Condition | None:
+        """What is asked in the statement that writes its row; None where it has no *holder*."""
+        if self.holder is None or self.reply is None:
+            return None
+        return Condition(HELD, [self.reply.pk, self.holder.worker, self.holder.attempt])
 
     @property
     def worst_usd(self) -> Decimal | None:
@@ -104,7 +129,8 @@ def open_completion(new: NewCompletion) -> Completion:
     """Write the row of a request that is about to leave, and reserve what it may cost: both or neither.
 
     Raises an `AccessError` if the user's money or the site's does not cover it, or if that can't be known, and
-    `LoopNotCovered` if it does not cover what may follow: then this one may be covered as an answer.
+    `LoopNotCovered` if it does not cover what may follow: then this one may be covered as an answer. Raises
+    `ReplyInterrupted` if the reply's run has been taken away from its holder, who may have slept: another worker asks.
     """
     limits = money_limits(new.user)
     if limits and new.worst_usd is None:
@@ -113,7 +139,8 @@ def open_completion(new: NewCompletion) -> Completion:
     try:
         with transaction.atomic():
             _keep_texts(completion, new.body)
-            insert_linked_rows(completion)
+            if not insert_linked_rows(completion, only_if=new.held):
+                raise ReplyInterrupted
             if completion.reserved_usd is not None:
                 _reserve(completion, new.loop_usd, limits)
     except NotCovered:
@@ -179,21 +206,45 @@ def _tool_schemas(body: Mapping[str, Any]) -> str | None:
     return json.dumps(body["tools"]) if body.get("tools") else None
 
 
-def settle_completion(completion: Completion, outcome: Outcome) -> bool:
+def settle_completion(
+    completion: Completion,
+    outcome: Outcome,
+    *,
+    written: WrittenText | None = None,
+    store: Callable[[], object] | None = None,
+) -> bool:
     """Store how the request ended and what it cost, and release its reservation.
 
-    Returns False, and changes nothing, if that has been done before.
+    Returns False, and changes nothing, if that has been done before. What it gave for its reply is stored with it, both
+    or neither: the text, *written*, and what *store* stores, in the same transaction. If *store* raises a
+    `ConversationError`, the request is settled without it.
     """
     usage = outcome.usage or _estimate(completion, outcome)
     columns = _columns_of(completion, usage) | _columns_of_end(outcome)
-    settled = settle(completion.pk, columns)
+    error = None
+    try:
+        settled = _settle_with(completion, columns, written, store)
+    except ConversationError as raised:
+        error, settled = raised, settle(completion.pk, columns)
     if settled:
         _count(completion, outcome, usage, columns["cost_usd"])
         if not usage.estimated:
             learn(completion.language_model)
         if outcome.finish_reason and not outcome.error_code:
             learn_accepted(completion)
+    if error:
+        raise error
     return settled
+
+
+def _settle_with(
+    completion: Completion, columns: Mapping[str, Any], written: WrittenText | None, store: Callable[[], object] | None
+) -> bool:
+    if store is None:
+        return settle(completion.pk, columns, written)
+    with transaction.atomic():
+        store()  # first: the site's sums are to be locked for the shortest time
+        return settle(completion.pk, columns, written)
 
 
 def _count(completion: Completion, outcome: Outcome, usage: Usage, cost: Decimal | None) -> None:

@@ -25,6 +25,7 @@ from conversations.core.errors import (
     ProviderUnavailableUntil,
     RateLimited,
     RateLimitedUntil,
+    ReplyInterrupted,
 )
 from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Completion
@@ -59,14 +60,22 @@ async def open_row(open_completion: Callable[[uuid.UUID], Completion]) -> Comple
 def _open_once(open_completion: Callable[[uuid.UUID], Completion], key: uuid.UUID, tries: list[None]) -> Completion:
     """Open the row with *key*, unless a try before this one has: its answer may have been lost."""
     tries.append(None)
-    if len(tries) > 1 and (opened := Completion.objects.filter(opening_key=key).first()):
+    if len(tries) > 1 and (opened := _opened_before(key)):
         return opened
     try:
         return open_completion(key)
     except IntegrityError:  # the try before was still at it
-        if len(tries) > 1 and (opened := Completion.objects.filter(opening_key=key).first()):
+        if len(tries) > 1 and (opened := _opened_before(key)):
             return opened
         raise
+
+
+def _opened_before(key: uuid.UUID) -> Completion | None:
+    """Return the row that was opened with *key*. Raises `ReplyInterrupted` if it was taken for abandoned meanwhile."""
+    opened = Completion.objects.filter(opening_key=key).first()
+    if opened and opened.ended_at:
+        raise ReplyInterrupted
+    return opened
 
 
 @contextmanager

@@ -72,10 +72,10 @@ SELECT (SELECT count(*) FROM changed) = (SELECT count(*) FROM change)
 
 # The site's rows, in which all requests meet, are locked last.
 SETTLE = f"""
-WITH completion AS (
+WITH {{reply}} completion AS (
   UPDATE conversations_completion SET {{assignments}}, ended_at = statement_timestamp()
-  WHERE id = %(id)s AND ended_at IS NULL RETURNING *
-), spent AS (
+  WHERE id = %(id)s AND ended_at IS NULL {{after_reply}} RETURNING *
+), {{written}} spent AS (
   INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
   SELECT sum.user_id, sum.period, sum.begins_on, amount.spent_usd, -amount.reserved_usd
   FROM (
@@ -89,6 +89,24 @@ WITH completion AS (
 )
 {ADD_TO_LEDGER_SUMS} {AS_LEDGER_SUMS} FROM completion {ON_CONFLICT_ADD}
 """  # noqa: S608  # constants
+# The text that the request gave, where it is to be stored with it. The reply is locked before the row of the ledger, as
+# by what takes a run away and settles its rows: where that came first, the row is no longer open, and the text is not
+# stored.
+SETTLE_WITH_TEXT = {
+    "reply": """
+reply AS (
+  SELECT id FROM conversations_message WHERE id = %(reply_id)s AND state = 'streaming' FOR NO KEY UPDATE
+),""",
+    "after_reply": "AND (SELECT count(*) FROM reply) >= 0",
+    "written": """
+written AS (
+  UPDATE conversations_message AS message
+  SET content = %(reply_content)s, content_tokens = %(reply_content_tokens)s, reasoning = %(reply_reasoning)s,
+      reasoning_tokens = %(reply_reasoning_tokens)s, reasoning_seconds = %(reply_reasoning_seconds)s
+  FROM completion WHERE message.id = completion.reply_id AND message.state = 'streaming'
+),""",
+}
+SETTLE_ALONE = dict.fromkeys(SETTLE_WITH_TEXT, "")
 
 PLACES: tuple[tuple[Whose, LimitPeriod], ...] = (
     ("user", "day"),
@@ -105,6 +123,23 @@ class NotCovered(Exception):
 
 class LoopNotCovered(Exception):
     """The money does not cover the requests that may follow; the reply has to do without them."""
+
+
+class WrittenText(NamedTuple):
+    """The whole text of the step that a reply is at, as its request gave it, and the reasoning before it.
+
+    *reasoning_tokens* are what the provider reports; the seconds are None where nothing was thought.
+    """
+
+    reply_id: int
+    content: str
+    content_tokens: int
+    reasoning: str
+    reasoning_tokens: int | None
+    reasoning_seconds: float | None
+
+    def to_arguments(self) -> dict[str, Any]:
+        return {"reply_id": self.reply_id} | {f"reply_{name}": value for name, value in self._asdict().items()}
 
 
 class Amount(NamedTuple):
@@ -139,15 +174,17 @@ def why_not_covered(completion: Completion, limits: MoneyLimits) -> AccessError:
     return MoneyReserved() if is_users_own else SiteMoneyReserved()
 
 
-def settle(completion_id: int, columns: Mapping[str, Any]) -> bool:
-    """Write *columns* into the row of a request that has ended, and bring all sums up to it.
+def settle(completion_id: int, columns: Mapping[str, Any], written: WrittenText | None = None) -> bool:
+    """Write *columns* into the row of a request that has ended, and bring all sums up to it; *written* into its reply.
 
     Its reservation goes out of the running sums, its cost goes into them, and all of it into the ledger's sums. One
     statement, so all of it or nothing. Returns False, and changes nothing, if that has been done before.
     """
     assignments = ", ".join(f"{name} = %({name})s" for name in columns)
+    statement = SETTLE.format(assignments=assignments, **(SETTLE_WITH_TEXT if written else SETTLE_ALONE))
+    arguments = written.to_arguments() if written else {}
     with connection.cursor() as cursor:
-        cursor.execute(SETTLE.format(assignments=assignments), {**columns, "id": completion_id})
+        cursor.execute(statement, {**columns, **arguments, "id": completion_id})
         return bool(cursor.rowcount)
 
 

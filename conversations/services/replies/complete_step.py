@@ -31,11 +31,13 @@ from conversations.core.errors import (
 )
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.finish_reasons import LENGTH, end_of
+from conversations.core.prompt.messages import PromptMessage
 from conversations.core.prompt.pictures import digests_in, fill_in_scaled, sizes_to_scale_to
 from conversations.core.window.window_record import WindowRecord
 from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Completion
 from conversations.models.completion import Purpose
+from conversations.models.run import RunHolder
 from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.openai_api.completion_request import CompletionRequest
 from conversations.providers.openai_api.completion_stream import (
@@ -49,7 +51,7 @@ from conversations.providers.openai_api.completion_stream import (
 from conversations.selectors.conversations.pictures import data_urls
 from conversations.services.language_models.model_choice import reply_effort
 from conversations.services.language_models.model_context import ModelContext, conversation_context
-from conversations.services.ledger.ledger import NewCompletion, open_completion
+from conversations.services.ledger.ledger import NewCompletion, open_completion, settle_completion
 from conversations.services.ledger.provider_attempts import (
     MOST_ATTEMPTS,
     finish_before_cancelling,
@@ -59,7 +61,7 @@ from conversations.services.ledger.provider_attempts import (
     retry_pause_seconds,
     settle_row,
 )
-from conversations.services.ledger.reservations import LoopNotCovered, requests_after, worst_loop_usd
+from conversations.services.ledger.reservations import LoopNotCovered, WrittenText, requests_after, worst_loop_usd
 from conversations.services.windows.scaled_pictures import scale_pictures
 
 from .prepare_reply import PreparedReply, prepare_answer, prepare_tighter
@@ -73,6 +75,11 @@ MOST_GUESSES = 5  # of a smaller prompt, each half of the one before, where the 
 
 class ReplySink(Protocol):
     """Where a reply goes while it is made."""
+
+    @property
+    def text(self) -> str:
+        """What the current step says so far; of a reply that is continued, behind what it said before."""
+        ...
 
     @property
     def reasoning(self) -> Reasoning:
@@ -100,10 +107,14 @@ class ReplySink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """The request of a step. Tools may be called only if both the step and its window allow it."""
+    """The request of a step. Tools may be called only if both the step and its window allow it.
+
+    It may leave only while *holder* holds the reply's run.
+    """
 
     prepared: PreparedReply
     step_may_call: bool = True
+    holder: RunHolder | None = None
 
     @property
     def may_call(self) -> bool:
@@ -134,32 +145,36 @@ async def complete_step(
     sink: ReplySink,
     client: CompletionClient,
     may_call: bool = True,
+    holder: RunHolder | None = None,
+    store_calls: Callable[[StepProgress], object] = lambda _: None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> StepProgress:
     """Ask the provider for the next step, appending its text to *sink*. Returns the answer, or the calls it asks for.
 
-    *prepare* chooses the window. Raises the `ConversationError` that ended the step. A cancellation closes the
-    connection to the provider and settles the ledger before it goes on; its message is the error code, empty if a
-    person stopped the reply.
+    *prepare* chooses the window. What the step gave is stored in the transaction that settles its request, calls by
+    *store_calls*: a worker that is killed afterwards has lost nothing that was paid for. Raises the
+    `ConversationError` that ended the step. A cancellation closes the connection to the provider and settles the ledger
+    before it goes on; its message is the error code, empty if a person stopped the reply.
     """
-    request = await _plan(sink, prepare(), may_call)
+    plan = partial(_plan, sink, may_call, holder)
+    request = await plan(prepare())
     tightened = 0
     for attempt in itertools.count(1):
         try:
             completion = await open_row(partial(open_step, request, attempt))
         except LoopNotCovered:  # the money does not cover what may follow a call, but maybe an answer
-            request = await _plan(sink, retry_while_database_down(partial(prepare_answer, request.prepared)), may_call)
+            request = await plan(retry_while_database_down(partial(prepare_answer, request.prepared)))
             completion = await open_row(partial(open_step, request, attempt))
         progress = StepProgress(request.may_call, request.prepared.tightening, request.model)
         try:
-            await _attempt(request, completion, progress, sink, client)
+            await _attempt(request, completion, progress, sink, client, store_calls)
             return progress
         except CompletionError as error:
             if progress.has_begun:
                 raise
             if isinstance(error, ContextTooLong) and tightened < (1 if error.names_a_number else MOST_GUESSES):
                 preparing = retry_while_database_down(partial(prepare_tighter, request.prepared, error))
-                request = await _plan(sink, preparing, may_call)
+                request = await plan(preparing)
                 tightened += 1
                 continue
             pause_seconds = retry_pause_seconds(error, attempt, most_attempts=MOST_ATTEMPTS + tightened)
@@ -180,7 +195,9 @@ def _tell_of_repetition(error: CompletionError, attempt: int, pause_seconds: flo
     )
 
 
-async def _plan(sink: ReplySink, preparing: Awaitable[PreparedReply], step_may_call: bool) -> StepRequest:
+async def _plan(
+    sink: ReplySink, step_may_call: bool, holder: RunHolder | None, preparing: Awaitable[PreparedReply]
+) -> StepRequest:
     """Wait until a window is chosen, tell the page which, and return the request that it makes.
 
     Its pictures are scaled down before its row of the ledger is opened: that keeps the digest of what is sent.
@@ -191,24 +208,51 @@ async def _plan(sink: ReplySink, preparing: Awaitable[PreparedReply], step_may_c
     if sizes := sizes_to_scale_to(window.prompt):
         scaled = await scale_pictures(prepared.reply.conversation_id, sizes)
         prepared = replace(prepared, window=replace(window, prompt=fill_in_scaled(window.prompt, scaled)))
-    return StepRequest(prepared, step_may_call)
+    return StepRequest(prepared, step_may_call, holder)
 
 
 async def _attempt(
-    request: StepRequest, completion: Completion, progress: StepProgress, sink: ReplySink, client: CompletionClient
+    request: StepRequest,
+    completion: Completion,
+    progress: StepProgress,
+    sink: ReplySink,
+    client: CompletionClient,
+    store_calls: Callable[[StepProgress], object],
 ) -> None:
-    """Make the request whose row of the ledger is open, and settle the row."""
+    """Make the request whose row of the ledger is open, and settle the row, with what the request gave."""
     try:
         with known_errors():
             await _stream(await _with_pictures(request.completion_request()), progress, sink, client)
     except (CompletionError, asyncio.CancelledError) as ended_by:
         await finish_before_cancelling(settle_row(completion, progress.outcome(ended_by)))
         raise
+    settle = partial(_settle, request, completion, progress, sink.text, sink.reasoning, store_calls)
     try:
-        await finish_before_cancelling(settle_row(completion, progress.outcome()))
+        await finish_before_cancelling(retry_while_database_down(settle))
     except asyncio.CancelledError:
         if progress.calls:  # a reply that is whole is too late to stop, but not what it would call
             raise
+
+
+def _settle(
+    request: StepRequest,
+    completion: Completion,
+    progress: StepProgress,
+    text: str,
+    reasoning: Reasoning,
+    store_calls: Callable[[StepProgress], object],
+) -> None:
+    """Settle the row of a request that has come to its end, and store with it what it gave."""
+    written = WrittenText(
+        request.prepared.reply.pk,
+        text,
+        request.model.content_tokens(PromptMessage("assistant", text)),
+        reasoning.text,
+        reasoning.tokens if reasoning.text else None,
+        reasoning.seconds if reasoning.text else None,
+    )
+    store = partial(store_calls, progress) if progress.is_to_call else None
+    settle_completion(completion, progress.outcome(), written=written, store=store)
 
 
 async def _with_pictures(request: CompletionRequest) -> CompletionRequest:
@@ -220,7 +264,7 @@ async def _with_pictures(request: CompletionRequest) -> CompletionRequest:
 
 
 def open_step(request: StepRequest, attempt: int, opening_key: uuid.UUID | None = None) -> Completion:
-    """Open the row of the ledger for a request, with its reservation. Raises `LoopNotCovered`, or an `AccessError`."""
+    """Open the row of the ledger for a request, with its reservation. Raises what `open_completion` does."""
     prepared = request.prepared
     context = conversation_context(prepared.reply.conversation)
     record, prices = prepared.window.record, context.unit_prices(at=timezone.now())
@@ -240,6 +284,7 @@ def open_step(request: StepRequest, attempt: int, opening_key: uuid.UUID | None 
             record=record,
             conversation=prepared.reply.conversation,
             reply=prepared.reply,
+            holder=request.holder,
             opening_key=opening_key or uuid.uuid4(),
         )
     )

@@ -55,6 +55,8 @@ STREAMING = CompiledQuery(
     .only(
         "position",
         "content",
+        "content_tokens",
+        "encoding",
         "reasoning",
         "reasoning_tokens",
         "reasoning_tokens_estimated",
@@ -103,8 +105,8 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None, reas
     """
     if (reply := STREAMING.first(reply_id)) is None:
         return False
-    if content is not None:
-        reply.content = content
+    if content is not None and content != reply.content:
+        reply.content, reply.content_tokens = content, 0
     reply.state, reply.error_code, reply.error_params = ending.state, ending.error_code, dict(ending.error_params)
     stored = _store(reply, reasoning or stored_reasoning(reply))
     if stored is None:
@@ -139,12 +141,15 @@ def _store(reply: Message, reasoning: Reasoning) -> _StoredEnd | None:
     """Store the end of *reply*; None if it has ended meanwhile. The content that is counted is what is stored."""
     use_model_of_run(reply.conversation, reply.run_model, "")  # type: ignore[attr-defined]  # annotated
     context = conversation_context(reply.conversation)
+    encoding = context.language_model.encoding
+    if reply.encoding != encoding or not reply.content_tokens:  # else it was counted when it had come whole
+        reply.content_tokens = context.content_tokens(PromptMessage("assistant", reply.content))
     columns: dict[str, Any] = {
         "id": reply.pk,
         "state": reply.state,
         "content": reply.content,
-        "content_tokens": context.content_tokens(PromptMessage("assistant", reply.content)),
-        "encoding": context.language_model.encoding,
+        "content_tokens": reply.content_tokens,
+        "encoding": encoding,
         "error_code": reply.error_code,
         "error_params": json.dumps(reply.error_params),
         **reasoning.to_columns(context.count_text),

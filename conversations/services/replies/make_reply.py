@@ -18,10 +18,11 @@ from functools import partial
 
 from django.conf import settings
 
-from conversations.core.errors import EmptyReply, ToolStepsUsedUp
+from conversations.core.errors import EmptyReply, ReplyInterrupted, ToolStepsUsedUp
 from conversations.core.prompt.finish_reasons import end_of
 from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Message, Run, ToolCall
+from conversations.models.run import RunHolder
 from conversations.models.tool_call import ToolCallState
 from conversations.providers.clients.completions import CompletionClient
 from conversations.selectors.conversations.web_search import searches_web
@@ -32,7 +33,6 @@ from conversations.services.grounding.search_web import WebFindings, search_web
 from conversations.services.grounding.wait_for_documents import wait_for_documents
 from conversations.services.language_models.model_choice import takes_tools
 from conversations.services.ledger.provider_attempts import finish_before_cancelling
-from conversations.services.windows.active_path import RunHolder
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox, withdrawn_tools
 
@@ -80,7 +80,7 @@ class ToolTime:
 class _Loop:
     """The steps of one reply while it is made: the current *step*, its *text* and its *calls* so far.
 
-    *reply* is as it was read before the first request, when *holder* held its run; *position* is where it is now.
+    *reply* is as it was read before the first request; *holder* holds its run; *position* is where it is now.
     *advertised_tools* go with each request; those in the *toolbox* may be called, as long as there is *time*. What a
     step learned about the window of a provider that names no limit holds for those after it: *tightening*. *first* is
     the first window, where it has been chosen already: nothing is to be looked up for it. *without_recall* is the one
@@ -128,19 +128,22 @@ async def make_reply(
     *,
     sink: ReplySink,
     client: CompletionClient,
+    holder: RunHolder | None = None,
     find_tools: FindTools | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> ReplyOutcome:
     """Make the reply, or resume it, appending its text to *sink*. *find_tools* replaces the scenario's tools.
 
+    Nothing is asked for or stored once *holder* has lost its run; without one, who holds it now is taken for that.
     Raises the `ConversationError` that ended it. A cancellation stops the running calls, closes the connection to the
     provider and settles the ledger before it goes on; its message is the error code, empty if a user stopped the
     reply.
     """
     find_tools = find_tools or _scenario_tools
-    loop = await retry_while_database_down(partial(_load_loop, reply_id, find_tools))
-    runner = ToolRunner(partial(_current_tools, reply_id, find_tools), loop.context, loop.time.left_seconds)
+    loop = await retry_while_database_down(partial(_load_loop, reply_id, find_tools, holder))
+    find_now = partial(_current_tools, reply_id, find_tools)
+    runner = ToolRunner(find_now, loop.context, loop.time.left_seconds, loop.holder)
     grounding = await _look_up(loop, sink)
     recalled = await _recall(loop, grounding)
     loop.time.begin(clock)
@@ -151,27 +154,34 @@ async def make_reply(
             return ReplyOutcome.AWAITING_APPROVAL
         prepare = partial(_choose_window, loop, grounding, recalled)
         try:
-            progress = await complete_step(prepare, sink=sink, client=client, may_call=loop.may_call, sleep=sleep)
+            progress = await complete_step(
+                prepare,
+                sink=sink,
+                client=client,
+                may_call=loop.may_call,
+                holder=loop.holder,
+                store_calls=partial(_store_calls, loop),
+                sleep=sleep,
+            )
         except EmptyReply:
             if loop.is_continued:  # it was whole already
                 return ReplyOutcome.COMPLETE
             raise
-        if _is_answer(progress):
+        if progress.is_answer:
             return ReplyOutcome.COMPLETE
         if not progress.may_call:
             raise ToolStepsUsedUp
-        loop.tightening = progress.tightening
-        await _store_calls(loop, progress)
+        loop.tightening, loop.text = progress.tightening, "".join(progress.pieces)
         sink.show_calls()
 
 
-def _load_loop(reply_id: int, find_tools: FindTools) -> _Loop:
+def _load_loop(reply_id: int, find_tools: FindTools, holder: RunHolder | None = None) -> _Loop:
     """Return the loop of a stored reply: at its first step, or where it awaited approval. Raises `PromptError`."""
     reply = load_reply(reply_id)
     toolbox = find_tools(reply) if takes_tools(reply.conversation) else NO_TOOLS
     loop = _Loop(
         reply,
-        RunHolder(reply.run_worker, reply.run_attempt),  # type: ignore[attr-defined]  # annotated
+        holder or RunHolder(reply.run_worker, reply.run_attempt),  # type: ignore[attr-defined]  # annotated
         toolbox,
         advertised_tools=toolbox,
         step=1,
@@ -184,7 +194,7 @@ def _load_loop(reply_id: int, find_tools: FindTools) -> _Loop:
     elif reply.has_called:  # type: ignore[attr-defined]  # annotated
         loop.text, loop.reasoning = reply.content, stored_reasoning(reply)
         loop.step += reply.steps.filter(role="assistant").count()
-        loop.calls = calls_of_step(reply_id, loop.step)
+        loop.calls, loop.was_requested = calls_of_step(reply_id, loop.step), True
         loop.time.used_before_seconds, loop.tightening = _saved_loop(reply_id)
         if not toolbox.tools:  # they have been removed from the scenario while approval was awaited
             loop.advertised_tools = withdrawn_tools(call.name for call in map(sent_call, loop.calls))
@@ -291,18 +301,14 @@ async def _choose_window(loop: _Loop, grounding: LookedUp | None, recalled: Reca
     return await retry_while_database_down(partial(prepare, loop.reply.pk, grounding, recalled=recalled))
 
 
-def _is_answer(progress: StepProgress) -> bool:
-    """Tell whether the step is the final one. Some models call tools although told not to; their text still counts."""
-    return not progress.calls or (not progress.may_call and bool("".join(progress.pieces).strip()))
-
-
-async def _store_calls(loop: _Loop, progress: StepProgress) -> None:
+def _store_calls(loop: _Loop, progress: StepProgress) -> None:
+    """Store the calls that the step asks for, and let the loop have them."""
     is_cut = progress.end is not None and end_of(progress.end.finish_reason) != "whole"
     calls = progress.calls.calls(step=loop.step, is_cut=is_cut)
     kept = progress.kept_reasoning()
-    store = partial(store_calls, loop.reply.pk, step=loop.step, calls=calls, toolbox=loop.toolbox, kept=kept)
-    store = partial(store, holder=loop.holder)
-    loop.text, loop.calls = "".join(progress.pieces), await retry_while_database_down(store)
+    loop.calls = store_calls(
+        loop.reply.pk, step=loop.step, calls=calls, toolbox=loop.toolbox, kept=kept, holder=loop.holder
+    )
 
 
 async def _finish_calls(loop: _Loop, runner: ToolRunner, sink: ReplySink) -> bool:
@@ -310,9 +316,11 @@ async def _finish_calls(loop: _Loop, runner: ToolRunner, sink: ReplySink) -> boo
 
     Returns False if a call awaits approval.
     """
-    while any(call.state == ToolCallState.READY for call in loop.calls):  # some are allowed while others run
+    while ready := _ready(loop):  # some are allowed while others run
         await run_calls(loop.calls, runner)
         loop.calls = await retry_while_database_down(partial(calls_of_step, loop.reply.pk, loop.step))
+        if ready & _ready(loop):
+            raise ReplyInterrupted  # the run has been taken away
     if any(call.state == ToolCallState.AWAITING_APPROVAL for call in loop.calls):
         sink.show_calls()
         return False
@@ -320,6 +328,10 @@ async def _finish_calls(loop: _Loop, runner: ToolRunner, sink: ReplySink) -> boo
         raise RuntimeError(f"calls of reply {loop.reply.pk} have not ended")
     await finish_before_cancelling(_begin_next_step(loop, sink))
     return True
+
+
+def _ready(loop: _Loop) -> set[int]:
+    return {call.pk for call in loop.calls if call.state == ToolCallState.READY}
 
 
 async def _begin_next_step(loop: _Loop, sink: ReplySink) -> None:

@@ -16,6 +16,7 @@ from functools import partial
 from conversations.core.errors import ToolChanged, ToolError, ToolTimedOut
 from conversations.live.database_retries import retry_while_database_down
 from conversations.models import ToolCall
+from conversations.models.run import RunHolder
 from conversations.models.tool_call import ToolCallState
 from conversations.services.ledger.provider_attempts import finish_before_cancelling
 from conversations.tools.tool import Tool, ToolContext
@@ -34,12 +35,15 @@ AT_ONCE = 4
 class ToolRunner:
     """With which tools calls are run, for whom, and how many seconds are left for them.
 
+    None is begun once *holder* has lost the run of the reply.
+
     *find_tools* reads the tools at that moment: one may be removed while a reply is made.
     """
 
     find_tools: Callable[[], Toolbox]
     context: ToolContext
     left_seconds: Callable[[], float]
+    holder: RunHolder | None = None
 
 
 async def run_calls(calls: Iterable[ToolCall], runner: ToolRunner) -> None:
@@ -81,7 +85,7 @@ async def _run(call: ToolCall, runner: ToolRunner) -> None:
     try:
         if not runner.left_seconds():
             raise ToolTimedOut
-        if tool := await retry_while_database_down(partial(_begin, call, runner.find_tools, [])):
+        if tool := await retry_while_database_down(partial(_begin, call, runner, [])):
             with traced_tool_call(call.tool, call_id=call.pk):
                 result = await _result_of(tool, call, runner)
             await _end(call, ToolCallState.SUCCEEDED, result)
@@ -93,14 +97,14 @@ async def _run(call: ToolCall, runner: ToolRunner) -> None:
         await _end(call, ToolCallState.FAILED, failure.for_the_model, failure.code)
 
 
-def _begin(call: ToolCall, find_tools: Callable[[], Toolbox], tries: list[None]) -> Tool | None:
+def _begin(call: ToolCall, runner: ToolRunner, tries: list[None]) -> Tool | None:
     """Mark the call as running and return its tool; None if it may not, or need not, be run.
 
     Raises `ToolError` where a try before this one may have marked it and its answer was lost: none begins twice.
     """
     tries.append(None)
-    tool = _find_same_tool(call, find_tools())
-    if begin_call(call):
+    tool = _find_same_tool(call, runner.find_tools())
+    if begin_call(call, runner.holder):
         return tool
     if len(tries) > 1 and is_running(call):
         raise ToolError(detail="The database went away as it was to begin.")

@@ -42,6 +42,16 @@ class StepProgress:
     def has_begun(self) -> bool:
         return bool(self.pieces or self.calls)
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is the final one. Some models call tools although told not to; their text still counts."""
+        return not self.calls or (not self.may_call and bool("".join(self.pieces).strip()))
+
+    @property
+    def is_to_call(self) -> bool:
+        """Whether it asks for calls that are to be run."""
+        return bool(self.calls) and self.may_call
+
     def add(self, text: str) -> None:
         self._note_first_token()
         self.pieces.append(text)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -27,10 +27,12 @@ from conversations.core.text.storable_text import UNSTORABLE
 from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE, TOOL_NAME, is_object
 from conversations.core.window.tool_steps import truncate_arguments
 from conversations.models import Message, ToolCall
+from conversations.models.run import RunHolder
 from conversations.models.tool_call import ENDED, ToolCallState
 from conversations.services.language_models.model_choice import use_model_of_run
 from conversations.services.language_models.model_context import ModelContext, conversation_context
-from conversations.services.windows.active_path import RunHolder, lock_streaming
+from conversations.services.ledger.ledger import HELD
+from conversations.services.windows.active_path import lock_streaming
 from conversations.tools.toolbox import Toolbox
 
 from .reasoning import NO_COLUMNS, NO_REASONING, Reasoning
@@ -42,8 +44,14 @@ LONGEST_SENT_CHARACTERS = 50_000  # of arguments that were longer than what is k
 LONGEST_RESULT_CHARACTERS = 200_000
 REPEATED_CHARACTERS = 200
 UNNAMED = "unknown"
+# The lock keeps the run from being taken away at the same moment: another worker would find a call that runs.
+BEGIN_CALL = f"""
+WITH held AS ({HELD})
+UPDATE conversations_toolcall SET state = 'running', started_at = statement_timestamp()
+WHERE id = %s AND state = 'ready' AND EXISTS (SELECT FROM held)
+"""  # noqa: S608  # constants
 SAME_AS_BEFORE = "This is the same call as before, so it was not run again, and its result is the same:"
-EMPTY = {"content": "", **NO_COLUMNS}
+EMPTY = {"content": "", "content_tokens": 0, **NO_COLUMNS}
 SHORTENED = "\n… (the tool answered with more, which was not kept)"
 
 
@@ -68,7 +76,7 @@ def store_calls(
         row.reply_id, row.step, row.index = reply_id, step, index
     if kept:
         rows[0].kept_reasoning = kept.text
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         lock_streaming(reply_id, holder=holder)
         return calls_of_step(reply_id, step) or ToolCall.objects.bulk_create(rows)
 
@@ -116,14 +124,19 @@ def calls_of_step(reply_id: int, step: int) -> list[ToolCall]:
     return list(ToolCall.objects.filter(reply_id=reply_id, step=step).order_by("index"))
 
 
-def begin_call(call: ToolCall) -> bool:
+def begin_call(call: ToolCall, holder: RunHolder | None = None) -> bool:
     """Mark the call as running. False if it has been run before, or may not be, or need not.
 
-    It need not if the same was called before in the same reply without approval: then it ends as that one did.
+    It need not if the same was called before in the same reply without approval: then it ends as that one did. It may
+    not once *holder* has lost the run of the reply.
     """
     if before := _same_before(call):
         end_call(call.pk, before.state, result=_repeated(before), error_code=before.error_code)
         return False
+    if holder:
+        with connection.cursor() as cursor:
+            cursor.execute(BEGIN_CALL, [call.reply_id, *holder, call.pk])
+            return bool(cursor.rowcount)
     ready = ToolCall.objects.filter(pk=call.pk, state=ToolCallState.READY)
     return bool(ready.update(state=ToolCallState.RUNNING, started_at=Now()))
 

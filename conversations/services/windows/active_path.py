@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from django.db import connection
 from django.db.models import Q
@@ -13,17 +12,10 @@ from chatsite.postgres.compiled_query import CompiledQuery
 from chatsite.postgres.linked_insert import insert_linked_rows
 from conversations.core.errors import ConversationNotFound, ReplyInterrupted
 from conversations.models import Conversation, Message, PathChange, Run
+from conversations.models.run import RunHolder
 from conversations.services.language_models.model_choice import choose_model
 from conversations.services.language_models.model_context import ModelContext
 from conversations.services.summaries.want_summary import path_changed
-
-
-class RunHolder(NamedTuple):
-    """The worker that holds a run, and in which attempt."""
-
-    worker: str
-    attempt: int
-
 
 LOCKED = CompiledQuery(
     Conversation.objects.select_related("scenario", "head", "owner"),
