@@ -16,8 +16,9 @@ from typing import Any
 from django.conf import settings
 from structlog.contextvars import bind_contextvars
 
+from chatsite.health.exhaustion import exhaustion_of, find_exhaustion
 from chatsite.postgres.connection import long_work
-from conversations.core.errors import CompletionError, ConversationError
+from conversations.core.errors import CompletionError, ConversationError, WorkerExhausted
 from conversations.live.database_retries import retry_while_database_down
 from conversations.live.database_threads import in_worker_thread
 from conversations.live.fanout import RUNS, ProcessListener, Subscriber, subscribe, unsubscribe
@@ -49,11 +50,14 @@ POLL_SECONDS = 0.25
 # The same where each is told of, in case that a message is lost.
 RARE_POLL_SECONDS = 2.0
 DRAIN_SECONDS = 25.0
+REST_SECONDS = 5.0  # without a claim, after no connection could be opened for lack of a file descriptor or of memory
 INTERRUPT_SECONDS = 4.0  # for interrupted replies to be stored
 
 
 class ActiveRun:
     """A run that this worker holds: what there is of its reply, and the ending that it was cancelled with, if it was.
+
+    It *lacks_connections* where this process had nothing left to open one with: another worker may.
 
     *work* makes the reply and may be cancelled at any time, also before its first step. *end* waits for that and ends
     the reply; it is never cancelled.
@@ -68,6 +72,7 @@ class ActiveRun:
             run.reply_id, run.conversation, position=run.position, text=run.text, reasoning=run.reasoning
         )
         self.cancelled_as = INTERRUPTED
+        self.lacks_connections = False
 
     def cancel(self, ending: Ending) -> None:
         if not self.work.cancelling():
@@ -90,6 +95,7 @@ class Worker:
         self._is_any_left = False  # waiting, when runs were last claimed
         self._elsewhere = ProcessListener(RUNS)
         self._accepting = True
+        self._rests_until: float | None = None
         self._claiming: asyncio.Task[None] | None = None
         self._duties: list[asyncio.Task[None]] = []
         self._subscriber: Subscriber | None = None
@@ -159,6 +165,9 @@ class Worker:
         return RARE_POLL_SECONDS if hears_of_all and not self._is_any_left else POLL_SECONDS
 
     async def _claim(self) -> None:
+        if self._rests():
+            self._is_any_left = True  # for all that is known
+            return
         if (free := self._at_once - len(self._active)) <= 0:
             self._is_any_left = True  # for all that is known
             return
@@ -169,8 +178,25 @@ class Worker:
             active.work = asyncio.create_task(self._make(active), name=f"reply {run.reply_id}")
             active.end = asyncio.create_task(self._finish(active), name=f"end of reply {run.reply_id}")
 
+    def _rests(self) -> bool:
+        """Tell whether nothing is to be claimed now, because no connection could be made for it."""
+        if lacking := find_exhaustion():
+            self._rest(lacking)
+        elif self._rests_until is not None and time.monotonic() > self._rests_until:
+            self._rests_until = None
+            logger.info("the run worker takes replies again", extra={"worker": self.name})
+        return self._rests_until is not None
+
+    def _rest(self, lacking: str) -> None:
+        """Claim nothing for a while. One line says so, however many replies have met it, and the missing heartbeat."""
+        if self._rests_until is None:
+            told = {"worker": self.name, "reason": lacking, "replies": len(self._active)}
+            logger.warning("the run worker can open no connection, and takes no replies for a while", extra=told)
+        self._rests_until = time.monotonic() + REST_SECONDS
+
     async def _beat(self) -> None:
-        await in_worker_thread(beat if self._accepting else end_heartbeat)(self.name)
+        claims = self._accepting and self._rests_until is None
+        await in_worker_thread(beat if claims else end_heartbeat)(self.name)
 
     async def _make(self, active: ActiveRun) -> ReplyOutcome:
         _log_ids_of(active.run)
@@ -190,8 +216,10 @@ class Worker:
             run = active.run
             if ending is None:
                 write: Callable[..., object] = partial(await_approval, run)
+            elif ending is INTERRUPTED or active.lacks_connections:
+                write = partial(hand_back_reply, run, ending, is_exhausted=active.lacks_connections)
             else:
-                write = partial(hand_back_reply if ending is INTERRUPTED else end_held_reply, run, ending)
+                write = partial(end_held_reply, run, ending)
             await self._store_end(active, write)
         finally:
             if self._active.get(active.run.reply_id) is active:  # it may have awaited approval and be claimed again
@@ -205,13 +233,21 @@ class Worker:
             outcome = await active.work
         except asyncio.CancelledError:
             return active.cancelled_as
-        except ConversationError as error:
-            logger.warning("reply %d failed: %s %s", active.run.reply_id, error.code, _detail(error))
-            return active.failed(error)
-        except Exception:
-            logger.exception("reply %d failed", active.run.reply_id)
-            return active.failed(ConversationError())
+        except Exception as error:
+            return self._ending_by(active, error)
         return COMPLETE if outcome is ReplyOutcome.COMPLETE else None
+
+    def _ending_by(self, active: ActiveRun, error: Exception) -> Ending:
+        """Return how a reply ends by *error*, and log it; what this process lacks is not logged for each reply."""
+        ended_by = error if isinstance(error, ConversationError) else ConversationError()
+        if lacking := _detail(ended_by) if isinstance(ended_by, WorkerExhausted) else exhaustion_of(error):
+            active.lacks_connections = True
+            self._rest(lacking)
+        elif ended_by is error:
+            logger.warning("reply %d failed: %s %s", active.run.reply_id, ended_by.code, _detail(ended_by))
+        else:
+            logger.error("reply %d failed", active.run.reply_id, exc_info=error)
+        return active.failed(ended_by)
 
     async def _store_end(self, active: ActiveRun, write: Callable[..., object]) -> None:
         """Store the end, and go on trying while the database is away: until then the text is only here."""

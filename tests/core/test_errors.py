@@ -143,7 +143,7 @@ def test_what_a_provider_rejected_is_not_tried_again():
     rejected = [error for error in CLASSES if issubclass(error, ProviderRejected)]
     assert not any(error.retryable for error in rejected)
     assert {error.__name__ for error in CLASSES if getattr(error, "retryable", False)} == {
-        *("ProviderUnavailable", "ProviderTimedOut", "StreamBroken", "RateLimited")
+        *("ProviderUnavailable", "WorkerExhausted", "ProviderTimedOut", "StreamBroken", "RateLimited")
     }
 
 

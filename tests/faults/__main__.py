@@ -43,6 +43,7 @@ ROWS = (
     Row("A worker is killed before the first token, or after it", "test_abandoned_replies.py", 50),
     Row("A worker is killed while tools are called", "test_tools.py", 50),
     Row("A worker sleeps past its lease, or is killed once a request is paid", "test_billed_once.py", 20),
+    Row("A worker has no file descriptor left", "test_exhausted_worker.py", 20),
     Row("An acknowledgement is lost, the message is sent again", "test_lost_acknowledgement.py", 100),
     Row("The page is closed, reloaded, opened twice", "test_closed_page.py", 100),
     Row("Several pages send at once", "test_sending_at_once.py", 100),

@@ -11,13 +11,13 @@ from conversations.models import Completion, Message, Run, ToolCall, WorkerHeart
 from conversations.models.run import RunHolder
 from conversations.runs.claim import MOST_OVERDUE, ClaimedRun, claim_runs, renew_leases
 from conversations.runs.heartbeat import beat
-from conversations.runs.held_run import end_held_reply
+from conversations.runs.held_run import end_held_reply, hand_back_reply
 from conversations.runs.live_reply import StepText
 from conversations.runs.reaper import reap_once
 from conversations.runs.save_text import save_texts
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.ledger.reservations import WrittenText
-from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply
+from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, Ending, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.replies.reap_reply import MOST_ATTEMPTS
 from conversations.services.replies.reasoning import NO_REASONING, Reasoning
@@ -209,6 +209,23 @@ def test_a_worker_whose_run_was_taken_away_asks_and_calls_no_more(silent):
     with pytest.raises(ReplyInterrupted):
         open_for(prepare_reply(silent.pk), holder=late)
     assert begin_call(waiting, RunHolder("dead", 2))
+
+
+def handed_back(reply, **fields):
+    [run] = [claimed_by(reply, "dead")]
+    return hand_back_reply(run, INTERRUPTED, content="", reasoning=NO_REASONING, **fields)
+
+
+def test_an_exhausted_worker_hands_back_however_many_have_tried(silent):
+    Run.objects.update(attempt=MOST_ATTEMPTS)
+    assert handed_back(silent, is_exhausted=True)
+    assert Run.objects.get().state == "waiting"
+
+
+def test_an_exhausted_worker_hands_nothing_back_after_the_time_of_a_reply(silent, settings):
+    Run.objects.update(created_at=timezone.now() - dt.timedelta(seconds=settings.REPLY_TIMEOUT_SECONDS + 1))
+    assert handed_back(silent, is_exhausted=True)
+    assert Run.objects.get().state == "ended"
 
 
 def test_a_reply_that_has_called_a_tool_is_not_made_again(silent):

@@ -36,6 +36,7 @@
     ├ CompletionError                 the provider failed
     │ ├ ProviderUnavailable           retryable
     │ │ ├ ProviderTimedOut, StreamBroken
+    │ │ ├ WorkerExhausted             this process could open no connection; another one may
     │ │ └ ProviderUnavailableUntil    not before the time that the provider names
     │ ├ RateLimited                   retryable
     │ │ └ RateLimitedUntil            not before the time that the provider names
@@ -146,6 +147,7 @@ from .completions import (
     ToolStepsUsedUp,
     UnusableSummary,
     UnusableTitle,
+    WorkerExhausted,
     WrittenSummaryCutOff,
     WrittenSummaryEmpty,
     WrittenSummaryForeign,
@@ -394,6 +396,7 @@ __all__ = [
     "WebSearchRefused",
     "WebSearchTimedOut",
     "WebSearchUnreachable",
+    "WorkerExhausted",
     "WrittenSummaryCutOff",
     "WrittenSummaryEmpty",
     "WrittenSummaryForeign",

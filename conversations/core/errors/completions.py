@@ -46,6 +46,13 @@ class ProviderUnavailableUntil(ProviderUnavailable):
     retryable = False
 
 
+class WorkerExhausted(ProviderUnavailable):
+    """The process has no file descriptor or memory left for a connection, so nothing was sent: another one may have."""
+
+    code = "worker_exhausted"
+    template = ProviderUnavailable.template
+
+
 class ProviderTimedOut(ProviderUnavailable):
     code = "provider_timed_out"
     template = "The language model took too long to answer. Please try again."

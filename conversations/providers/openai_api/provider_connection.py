@@ -15,6 +15,7 @@ import httpx2
 import openai
 from openai import AsyncOpenAI, AsyncStream, DefaultAioHttpClient
 
+from chatsite.health.exhaustion import exhaustion_of, find_exhaustion
 from conversations.core.errors import (
     CompletionError,
     MalformedStream,
@@ -22,6 +23,7 @@ from conversations.core.errors import (
     ProviderTimedOut,
     ProviderUnavailable,
     StreamBroken,
+    WorkerExhausted,
 )
 from conversations.providers.egress.answer_limits import PLAIN_HEADERS, limit_answer
 from conversations.providers.egress.destinations import EgressRefused
@@ -202,6 +204,8 @@ def to_completion_error(exc: Exception, *, in_stream: bool = False) -> Completio
         return refusal_error(Refusal(exc.message, body=exc.body))
     cause = _innermost_cause(exc)
     error = next(error for known, error in _ERRORS.items() if isinstance(cause, known))
+    if error is ProviderUnavailable and not in_stream and (lacking := exhaustion_of(exc) or find_exhaustion()):
+        return WorkerExhausted(detail=lacking)
     if in_stream and error is ProviderUnavailable:
         error = StreamBroken
     return error(detail=redact(f"{type(cause).__name__}: {str(cause) or 'nothing came in time'}"))

@@ -28,6 +28,7 @@ from conversations.core.errors import (
     ProviderTimedOut,
     RoomUsedUpByReasoning,
     StreamBroken,
+    WorkerExhausted,
 )
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.finish_reasons import LENGTH, end_of
@@ -179,7 +180,8 @@ async def complete_step(
                 continue
             pause_seconds = retry_pause_seconds(error, attempt, most_attempts=MOST_ATTEMPTS + tightened)
             # The provider may be working on it still, and bill it: each repetition is another full price.
-            if pause_seconds is None or isinstance(error, ProviderTimedOut):
+            # And what this process lacks, it lacks a second later, too.
+            if pause_seconds is None or isinstance(error, ProviderTimedOut | WorkerExhausted):
                 raise_final_error(error)
                 raise
             _tell_of_repetition(error, attempt, pause_seconds)

@@ -18,7 +18,7 @@ from functools import partial
 
 from django.conf import settings
 
-from conversations.core.errors import EmptyReply, ReplyInterrupted, ToolStepsUsedUp
+from conversations.core.errors import EmptyReply, ReplyInterrupted, ToolStepsUsedUp, WorkerExhausted
 from conversations.core.prompt.finish_reasons import end_of
 from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Message, Run, ToolCall
@@ -166,6 +166,9 @@ async def make_reply(
         except EmptyReply:
             if loop.is_continued:  # it was whole already
                 return ReplyOutcome.COMPLETE
+            raise
+        except WorkerExhausted:  # another worker may resume it
+            await retry_while_database_down(partial(_save_loop, loop))
             raise
         if progress.is_answer:
             return ReplyOutcome.COMPLETE

@@ -10,12 +10,15 @@ it is no longer its own. A page that hears of the end finds what it cost.
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 from functools import partial
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from conversations import metrics
 from conversations.core.frames.definitions import ReplyDelta, ReplyRestarted
@@ -81,6 +84,16 @@ def may_be_made_again(reply: Message, run: Run) -> bool:
         return all(call.started_at is None for call in calls)
     has_moved = not run.continues and reply.position != reply.first_position
     return not (has_moved or run.written_in(reply))
+
+
+def may_be_given_back(reply: Message, run: Run) -> bool:
+    """Tell whether a worker that has nothing left to connect with may leave the reply to another one.
+
+    Nothing was sent for the step that it is at. However many have tried: for as long as one may take to make it.
+    """
+    is_late = timezone.now() - run.created_at > dt.timedelta(seconds=settings.REPLY_TIMEOUT_SECONDS)
+    has_begun = any(call.started_at for call in _open_calls(reply, run))
+    return not (run.stop_requested_at or is_late or has_begun or run.written_in(reply))
 
 
 def put_back(reply: Message, run: Run) -> None:
