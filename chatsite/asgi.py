@@ -18,6 +18,7 @@ from channels.sessions import SessionMiddlewareStack  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from chatsite.middleware.socket_origin import SiteOriginValidator  # noqa: E402
+from conversations.live.redis_echo import redis_echo  # noqa: E402
 from conversations.runs.background_writer import summary_writer, title_writer  # noqa: E402
 from conversations.runs.indexer import Indexer  # noqa: E402
 from conversations.runs.message_counter import MessageCounter  # noqa: E402
@@ -37,9 +38,9 @@ Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """Run the workers inside this process from start-up to shut-down, or only reap, if other processes run them."""
     workers = (
-        (Indexer(), MessageIndexer(), MessageCounter(), summary_writer(), title_writer(), Worker())
+        (redis_echo, Indexer(), MessageIndexer(), MessageCounter(), summary_writer(), title_writer(), Worker())
         if settings.RUN_WORKER
-        else (Reaper(),)
+        else (redis_echo, Reaper())
     )
     await receive()
     for worker in workers:

@@ -7,9 +7,13 @@ class ConversationsConfig(AppConfig):
     verbose_name = _("Conversations")
 
     def ready(self) -> None:
+        from chatsite.health.redis_probe import register_hearing
+
         from . import checks  # noqa: F401  # registers them
+        from .live.redis_echo import redis_echo
         from .services.deletions import connect_signals
         from .worker_probe import register_worker_probe
 
         connect_signals()
+        register_hearing(lambda: redis_echo.hears)
         register_worker_probe()

@@ -64,6 +64,13 @@ leases_over = Counter(
 )
 open_sockets = Gauge("open_sockets", "Open sockets of pages.", namespace=_PREFIX, registry=REGISTRY)
 
+redis_degraded = Gauge(
+    "redis_degraded",
+    "1 while what this process publishes over Redis does not come back to it, else 0.",
+    namespace=_PREFIX,
+    registry=REGISTRY,
+)
+
 
 def count_settled_request(
     *,

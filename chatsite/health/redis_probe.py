@@ -1,6 +1,11 @@
-"""The probe of Redis: whether it answers. Without it the site works, and live text of other processes comes later."""
+"""The probe of Redis: whether it answers, and what is published over it arrives in this process.
+
+Without it the site works, and live text of other processes comes later.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import redis
 from django.conf import settings
@@ -9,10 +14,19 @@ from .probe import OK, Finding, Probe
 
 ANSWER_SECONDS = 0.5
 AWAY = Finding("degraded", "Redis does not answer, so live text comes a little later")
+NOT_HEARD = Finding(
+    "degraded", "Redis answers, but what is published does not arrive, so live text comes a little later"
+)
+_hears: list[Callable[[], bool]] = []
 
 
 def redis_probe() -> Probe:
     return Probe("redis", _look, silence=AWAY)
+
+
+def register_hearing(hears: Callable[[], bool]) -> None:
+    """Let the probe ask *hears* too, which tells at once whether what is published arrives."""
+    _hears.append(hears)
 
 
 def _look() -> Finding:
@@ -25,4 +39,4 @@ def _look() -> Finding:
         return AWAY
     finally:
         client.close()
-    return OK
+    return OK if all(hears() for hears in _hears) else NOT_HEARD

@@ -24,6 +24,7 @@ from conversations.core.frames.frame import Frame
 
 from .database_threads import loop_of_thread
 from .redis_breaker import AWAY_SECONDS, PATIENCE_SECONDS, redis_breaker
+from .redis_echo import redis_echo
 
 logger = logging.getLogger(__name__)
 RUNS = "runs"  # the topic on which workers hear of new runs and of stops
@@ -68,7 +69,7 @@ class ProcessListener:
 
     @property
     def hears(self) -> bool:
-        return self._is_connected and not redis_breaker.is_open
+        return self._is_connected and redis_echo.hears and not redis_breaker.is_open
 
     def start(self) -> None:
         if self._layer:
@@ -79,18 +80,19 @@ class ProcessListener:
             self._listening.cancel()
 
     async def _listen_for_ever(self, layer: Any) -> None:
+        channel = await layer.new_channel()
         while True:
             try:
-                await self._listen(layer)
+                await self._listen(layer, channel)
             except Exception as error:
                 logger.info("other processes are not heard: %s", str(error) or type(error).__name__)
             self._is_connected = False
             await asyncio.sleep(AWAY_SECONDS)
 
-    async def _listen(self, layer: Any) -> None:
-        channel = await layer.new_channel()
-        await layer.group_add(self._topic, channel)
-        self._is_connected = True
+    async def _listen(self, layer: Any, channel: str) -> None:
+        async with asyncio.timeout(AWAY_SECONDS):
+            await layer.group_add(self._topic, channel)
+        self._is_connected = True  # whether it stays so the echo tells
         while True:
             event = await layer.receive(channel)
             if event["origin"] != PROCESS_ID:
@@ -172,7 +174,7 @@ async def _send_or_drop(layer: Any, topic: str, event: dict[str, str]) -> None:
         async with asyncio.timeout(PATIENCE_SECONDS):
             await layer.group_send(topic, event)
     except Exception as error:
-        if not redis_breaker.is_open:
+        if redis_echo.hears and not redis_breaker.is_open:
             logger.warning("frames do not reach the other processes: %s", str(error) or type(error).__name__)
         redis_breaker.note_failure()
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from conversations.live.fanout import Subscriber, subscribe, unsubscribe
 from conversations.live.redis_breaker import PATIENCE_SECONDS, redis_breaker
+from conversations.live.redis_echo import redis_echo
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +50,6 @@ class Subscriptions:
                     await self._layer.group_add(topic, self._channel_name)
             self._topics_elsewhere = topics
         except Exception as error:
-            if not redis_breaker.is_open:
+            if redis_echo.hears and not redis_breaker.is_open:
                 logger.warning("a page does not hear the other processes: %s", str(error) or type(error).__name__)
             redis_breaker.note_failure()

@@ -49,6 +49,7 @@ ROWS = (
     Row("Several pages send at once", "test_sending_at_once.py", 100),
     Row("Rights end in mid reply", "test_gate.py", 100),
     Row("Redis is killed", "test_two_processes.py::*redis*", 50),
+    Row("Redis answers, and messages vanish or connections are dead", "test_unheard_messages.py", 20),
     Row("PostgreSQL is killed, or ends all connections", "test_database_away.py", 100),
     Row("Connections to the database are forgotten by the network", "test_forgotten_connections.py", 20),
     Row("The database is read-only for 8 seconds", "test_failover.py", 10),

@@ -42,6 +42,8 @@ INTERRUPTED = Goal("From the new start of a killed server to the end of its last
 WORDS_LOST = Goal("Words that were seen and not stored when the server was killed", 200, "words", a_second=200)
 SENT_AFTER_DEAD_CONNECTIONS = Goal("From dead connections to the database to the next message that is stored", 10)
 CLAIMED_AFTER_DEAD_CONNECTIONS = Goal("From dead connections to the database to the claim of the next reply", 15)
+TOLD_UNHEARD = Goal("From messages that vanish in Redis to a site and a page that say so", 10)
+HEARD_AGAIN = Goal("From the end of that to live text again", 10)
 READINESS = Goal("From asking about health to the answer", 2)
 GONE = Goal("From SIGTERM to the end of the process", 30)
 GOALS = [each for each in vars().values() if isinstance(each, Goal)]

@@ -1,17 +1,21 @@
-"""A TCP proxy in front of PostgreSQL, which can forget its connections as a firewall does."""
+"""A TCP proxy in front of PostgreSQL or Redis, which can forget connections as a firewall does."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Collection, Coroutine
 from contextlib import suppress
+from typing import Any, TypeVar
 
 from tests.support.ports import free_port
 
 PIECE_BYTES = 65_536
+SUBSCRIBE = b"SUBSCRIBE"
+T = TypeVar("T")
 
 
-class DatabaseProxy:
+class ForgetfulProxy:
     """Passes connections on to the Unix socket at *path*. `forget` lets what is on the open ones vanish for ever.
 
     They stay open, and the proxy's kernel goes on acknowledging: no time limit of TCP sees it.
@@ -21,14 +25,27 @@ class DatabaseProxy:
         self._path, self.port = path, free_port()
         self._loop = asyncio.new_event_loop()
         self._open: set[_Link] = set()
-        self.forgotten = 0
+        self.swallows_subscribers = False
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
+        self._call(self._listen())
 
     def forget(self) -> int:
         """Forget all connections that are open; returns how many. New ones work."""
-        return asyncio.run_coroutine_threadsafe(self._forget(), self._loop).result()
+        return self._call(self._forget(tuple(self._open)))
+
+    def forget_subscribers(self) -> int:
+        """Forget the open connections on which anything was subscribed to; returns how many. New ones work."""
+        return self._call(self._forget([link for link in self._open if link.has_subscribed]))
+
+    def swallow_subscribers(self) -> int:
+        """The same, and forget each new one as soon as it subscribes, until `pass_on`."""
+        self.swallows_subscribers = True
+        return self.forget_subscribers()
+
+    def pass_on(self) -> None:
+        """Let new connections work; those that are forgotten stay so."""
+        self.swallows_subscribers = False
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -41,14 +58,17 @@ class DatabaseProxy:
     async def _listen(self) -> None:
         await asyncio.start_server(self._serve, "127.0.0.1", self.port)
 
-    async def _forget(self) -> int:
-        links = [link for link in self._open if not link.is_forgotten]
-        for link in links:
+    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def _forget(self, links: Collection[_Link]) -> int:
+        newly = [link for link in links if not link.is_forgotten]
+        for link in newly:
             link.is_forgotten = True
-        return len(links)
+        return len(newly)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        link = _Link()
+        link = _Link(self)
         self._open.add(link)
         try:
             far_reader, far_writer = await asyncio.open_unix_connection(self._path)
@@ -68,11 +88,17 @@ class DatabaseProxy:
 
 
 class _Link:
-    is_forgotten = False
+    has_subscribed = is_forgotten = False
+
+    def __init__(self, proxy: ForgetfulProxy) -> None:
+        self._proxy = proxy
 
     async def copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
             while piece := await reader.read(PIECE_BYTES):
+                if SUBSCRIBE in piece:
+                    self.has_subscribed = True
+                    self.is_forgotten |= self._proxy.swallows_subscribers
                 if not self.is_forgotten:
                     writer.write(piece)
                     await writer.drain()

@@ -75,10 +75,10 @@ class SiteProcess:
 
 
 class RedisProcess:
-    """A redis-server that keeps nothing, on a port of its own."""
+    """A redis-server that keeps nothing, on a port of its own, with further *options*."""
 
-    def __init__(self, path: str) -> None:
-        self._path, self.port = path, free_port()
+    def __init__(self, path: str, *options: str) -> None:
+        self._path, self._options, self.port = path, options, free_port()
         self.start()
 
     @property
@@ -87,7 +87,7 @@ class RedisProcess:
 
     def start(self) -> None:
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-        self.process = subprocess.Popen([self._path, *options], stdout=subprocess.DEVNULL, cwd="/")
+        self.process = subprocess.Popen([self._path, *options, *self._options], stdout=subprocess.DEVNULL, cwd="/")
         wait_for(self._answers, "Redis answers")
 
     def _answers(self) -> bool:

@@ -14,7 +14,7 @@ from tests.support.patience import wait_for
 from .conftest import checked
 from .databases import Database
 from .goals import CLAIMED_AFTER_DEAD_CONNECTIONS, GONE, SENT_AFTER_DEAD_CONNECTIONS
-from .network import DatabaseProxy
+from .network import ForgetfulProxy
 from .sites import Site
 
 RUNNING = "SELECT state <> 'waiting' FROM conversations_run WHERE reply_id = %s"
@@ -23,7 +23,7 @@ RUNNING = "SELECT state <> 'waiting' FROM conversations_run WHERE reply_id = %s"
 class ProxiedDatabase(Database):
     """A database that the site reaches over *proxy*, and the test directly."""
 
-    def __init__(self, database: Database, proxy: DatabaseProxy) -> None:
+    def __init__(self, database: Database, proxy: ForgetfulProxy) -> None:
         super().__init__(database.name, database.address)
         self._proxy = proxy
 
@@ -34,7 +34,7 @@ class ProxiedDatabase(Database):
 
 @pytest.fixture(scope="module")
 def proxy(postgres):
-    proxy = DatabaseProxy(f"{postgres.address['host']}/.s.PGSQL.{PORT}")
+    proxy = ForgetfulProxy(f"{postgres.address['host']}/.s.PGSQL.{PORT}")
     yield proxy
     proxy.close()
 

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand
 from prometheus_client import start_http_server
 
 from chatsite.postgres.connection import begin_serving, end_waits
+from conversations.live.redis_echo import redis_echo
 from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.management.memory import return_freed_memory
 from conversations.management.startup import require_database
@@ -40,7 +41,7 @@ class Command(BaseCommand):
 
 
 async def work() -> None:
-    workers = (Indexer(), MessageIndexer(), MessageCounter(), summary_writer(), title_writer(), Worker())
+    workers = (redis_echo, Indexer(), MessageIndexer(), MessageCounter(), summary_writer(), title_writer(), Worker())
     told_to_stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)

@@ -9,6 +9,7 @@ from django.template.loader import render_to_string
 from chatsite.health.readiness import is_redis_away
 from conversations.core.frames.definitions import ConversationSnapshot
 from conversations.live.redis_breaker import redis_breaker
+from conversations.live.redis_echo import redis_echo
 from conversations.models import Conversation
 from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval
 from conversations.selectors.conversations.thread import thread_from
@@ -50,7 +51,7 @@ def _snapshot(conversation: Conversation, from_position: int, reader: ReaderLoca
         costs=render_to_string("conversations/_costs.html", costs_context(conversation)),
         model_key=model_key(conversation),
         awaiting_approval=conversations_awaiting_approval(conversation.owner_id),
-        live=not (redis_breaker.is_open or is_redis_away()),
+        live=redis_echo.hears and not (redis_breaker.is_open or is_redis_away()),
     )
 
 
