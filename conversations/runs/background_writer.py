@@ -7,6 +7,8 @@ import os
 import socket
 import uuid
 from collections.abc import Awaitable, Callable
+from operator import attrgetter
+from typing import Literal
 
 from conversations.providers.clients.client_pool import completion_client
 from conversations.providers.clients.completions import CompletionClient
@@ -24,7 +26,11 @@ class BackgroundWriter:
     event loop.
     """
 
-    def __init__(self, what: str, write_next: Callable[[str, CompletionClient], Awaitable[bool]]) -> None:
+    def __init__(
+        self,
+        what: Literal["summaries", "titles"],
+        write_next: Callable[[str, CompletionClient], Awaitable[bool]],
+    ) -> None:
         self._what = what
         self._write_next = write_next
         self._duties: list[asyncio.Task[None]] = []
@@ -32,7 +38,7 @@ class BackgroundWriter:
     async def start(self) -> None:
         name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         for number in range(AT_ONCE):
-            duty = repeat_work(self._writing(f"{name}.{number}"), asyncio.Event())
+            duty = repeat_work(self._writing(f"{name}.{number}"), asyncio.Event(), attrgetter(self._what))
             self._duties.append(asyncio.create_task(duty, name=f"write {self._what} {number}"))
 
     async def drain(self) -> None:

@@ -16,6 +16,7 @@ import uuid
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from operator import attrgetter
 
 from django.conf import settings
 from django.db import DataError
@@ -79,7 +80,10 @@ class Indexer:
         self._subscriber = Subscriber(self._hear)
         subscribe(DOCUMENTS, self._subscriber)
         self._duties = [
-            *(asyncio.create_task(repeat_work(self._read_next, more), name="read documents") for more in self._to_read),
+            *(
+                asyncio.create_task(repeat_work(self._read_next, more, attrgetter("documents")), name="read documents")
+                for more in self._to_read
+            ),
             asyncio.create_task(repeat_work(self._embed_next, self._to_embed), name="embed passages"),
             asyncio.create_task(keep_tools_listed(), name="list tools"),
         ]

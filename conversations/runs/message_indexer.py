@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from operator import attrgetter
 
 from django.db import DataError
 
@@ -47,7 +48,9 @@ class MessageIndexer:
         self._subscriber = Subscriber(self._hear)
         subscribe(MESSAGES, self._subscriber)
         self._duties = [
-            asyncio.create_task(repeat_work(self._index_next, self._more), name="index messages"),
+            asyncio.create_task(
+                repeat_work(self._index_next, self._more, attrgetter("messages")), name="index messages"
+            ),
             asyncio.create_task(repeat_work(self._embed_next, self._to_embed), name="embed messages"),
         ]
 

@@ -28,6 +28,7 @@ from conversations.services.replies.reap_reply import reap_reply
 from .awaiting_approval import end_expired, expired_approvals
 from .claim import LEASE
 from .heartbeat import sweep_heartbeats
+from .waiting_work import look_for_work
 
 logger = logging.getLogger(__name__)
 REAP_SECONDS = 2.0
@@ -73,7 +74,8 @@ class Reaper:
             if not may_reap():
                 continue
             try:
-                await in_worker_thread(reap_once)()
+                if (await look_for_work()).abandoned:
+                    await in_worker_thread(reap_once)()
             except Exception:
                 logger.exception("the web process could not reap; it will try again")
 

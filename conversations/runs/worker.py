@@ -35,6 +35,7 @@ from .held_run import end_held_reply, hand_back_reply
 from .live_reply import LiveReply, render_lines
 from .reaper import may_reap, reap_once, tidy_once
 from .save_text import save_texts
+from .waiting_work import look_for_work
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +92,7 @@ class Worker:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._at_once = at_once or settings.REPLIES_AT_ONCE
         self._active: dict[int, ActiveRun] = {}  # by reply
+        self._is_making = asyncio.Event()  # set while there are any
         self._work = asyncio.Event()
         self._is_any_left = False  # waiting, when runs were last claimed
         self._elsewhere = ProcessListener(RUNS)
@@ -107,10 +109,12 @@ class Worker:
         self._claiming = asyncio.create_task(self._claim_for_ever(), name="claim")
         self._duties = [
             asyncio.create_task(_every(HEARTBEAT_SECONDS, self._beat), name="heartbeat"),
-            asyncio.create_task(_every(FLUSH_SECONDS, self._flush), name="flush"),
-            asyncio.create_task(_every(RENDER_SECONDS, self._render), name="render"),
-            asyncio.create_task(_every(SAVE_SECONDS, self._save), name="save"),
-            asyncio.create_task(_every(ADMISSION_SECONDS, self._stop_shut_out), name="admission"),
+            asyncio.create_task(_every(FLUSH_SECONDS, self._flush, while_set=self._is_making), name="flush"),
+            asyncio.create_task(_every(RENDER_SECONDS, self._render, while_set=self._is_making), name="render"),
+            asyncio.create_task(_every(SAVE_SECONDS, self._save, while_set=self._is_making), name="save"),
+            asyncio.create_task(
+                _every(ADMISSION_SECONDS, self._stop_shut_out, while_set=self._is_making), name="admission"
+            ),
             asyncio.create_task(_every(RENEW_SECONDS, self._keep_leases), name="lease"),
             asyncio.create_task(_every(TIDY_SECONDS, in_worker_thread(long_work()(tidy_once))), name="tidy"),
         ]
@@ -155,9 +159,21 @@ class Worker:
         await _survive(self._beat)
         while self._accepting:
             await _survive(self._claim)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._work.wait(), self._poll_seconds)
+            while self._accepting and not await self._is_told_of_runs():
+                pass
             self._work.clear()
+
+    async def _is_told_of_runs(self) -> bool:
+        """Wait until runs are announced, or found to be waiting; False if neither happened for a while."""
+        poll_seconds = self._poll_seconds
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._work.wait(), poll_seconds)
+        if self._work.is_set() or poll_seconds == POLL_SECONDS:
+            return True
+        try:
+            return (await look_for_work()).runs
+        except Exception:
+            return True  # claiming says what is wrong
 
     @property
     def _poll_seconds(self) -> float:
@@ -177,6 +193,7 @@ class Worker:
             active = self._active[run.reply_id] = ActiveRun(run)
             active.work = asyncio.create_task(self._make(active), name=f"reply {run.reply_id}")
             active.end = asyncio.create_task(self._finish(active), name=f"end of reply {run.reply_id}")
+            self._is_making.set()
 
     def _rests(self) -> bool:
         """Tell whether nothing is to be claimed now, because no connection could be made for it."""
@@ -224,6 +241,8 @@ class Worker:
         finally:
             if self._active.get(active.run.reply_id) is active:  # it may have awaited approval and be claimed again
                 del self._active[active.run.reply_id]
+            if not self._active:
+                self._is_making.clear()
             if self._is_any_left:
                 self._work.set()
 
@@ -291,7 +310,7 @@ class Worker:
                 if active.run.id in lost and not active.work.done():  # else it has only just ended
                     logger.warning("the lease of a reply was lost", extra=_ids_of(active.run))
             _cancel(held, lost, INTERRUPTED)
-        if may_reap():
+        if may_reap() and (await look_for_work()).abandoned:
             await in_worker_thread(reap_once)()
 
     def _held(self) -> tuple[ActiveRun, ...]:
@@ -326,8 +345,10 @@ def _cancel(held: tuple[ActiveRun, ...], run_ids: set[int], ending: Ending) -> N
             active.cancel(ending)
 
 
-async def _every(seconds: float, duty: Callable[[], Awaitable[Any]]) -> None:
+async def _every(seconds: float, duty: Callable[[], Awaitable[Any]], *, while_set: asyncio.Event | None = None) -> None:
     while True:
+        if while_set is not None:
+            await while_set.wait()
         await asyncio.sleep(seconds)
         await _survive(duty)
 
