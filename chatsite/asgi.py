@@ -14,7 +14,6 @@ django_application = get_asgi_application()
 
 # Only now can models be imported.
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from channels.sessions import SessionMiddlewareStack  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from chatsite.middleware.socket_origin import SiteOriginValidator  # noqa: E402
@@ -54,9 +53,7 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(UserShare(cast(Application, django_application))),
-        "websocket": SiteOriginValidator(
-            HandshakeTurns(SessionMiddlewareStack(URLRouter(websocket_urlpatterns))), settings.WEBSOCKET_ORIGINS
-        ),
+        "websocket": SiteOriginValidator(HandshakeTurns(URLRouter(websocket_urlpatterns)), settings.WEBSOCKET_ORIGINS),
         "lifespan": lifespan,
     }
 )

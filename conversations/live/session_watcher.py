@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from weakref import WeakKeyDictionary
 
 from chatsite.accounts.gate.admission import Admission, find_admissions
-from chatsite.accounts.sessions.session_store import find_session_users, touch_sessions
+from chatsite.accounts.sessions.session_store import ValidSessions, touch_sessions
 from chatsite.postgres.faults import is_passing_fault
 from conversations.live.database_threads import in_thread
 
@@ -29,6 +29,7 @@ class SessionWatcher:
         self._session_keys: dict[OnRevoked, str] = {}
         self._checking: asyncio.Task[None] | None = None
         self._seen_at = time.monotonic()
+        self._valid_sessions = ValidSessions()
 
     def watch(self, session_key: str, on_revoked: OnRevoked) -> None:
         """Call *on_revoked* each second while the session is no longer admitted."""
@@ -53,7 +54,7 @@ class SessionWatcher:
 
     async def _check(self) -> None:
         watched = dict(self._session_keys)
-        admitted = await in_thread(_admitted)(set(watched.values()))
+        admitted = await in_thread(_admitted)(set(watched.values()), self._valid_sessions)
         for on_revoked, session_key in watched.items():
             if session_key not in admitted and on_revoked in self._session_keys:
                 on_revoked()
@@ -74,8 +75,8 @@ def session_watcher() -> SessionWatcher:
 _of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, SessionWatcher] = WeakKeyDictionary()
 
 
-def _admitted(session_keys: Collection[str]) -> set[str]:
+def _admitted(session_keys: Collection[str], valid_sessions: ValidSessions) -> set[str]:
     """Return those of *session_keys* whose users are admitted, by two statements."""
-    users = {session_key: user.pk for session_key, user in find_session_users(session_keys).items()}
+    users = valid_sessions.find_user_ids(session_keys)
     admissions = find_admissions(set(users.values()))
     return {session_key for session_key, user_id in users.items() if admissions[user_id] is Admission.ADMITTED}

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from conversations.live.user_turns import QueueFull, UserTurns
 from conversations.views.http.errors import RETRY_AFTER_SECONDS
-from conversations.views.http.user_share import session_user
+from conversations.views.http.user_share import read_cookies, session_user
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
@@ -33,6 +33,8 @@ class HandshakeTurns:
         self._turns = UserTurns(at_once=HANDSHAKES_AT_ONCE, most_waiting=settings.SOCKETS_PER_USER)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        cookies = read_cookies(scope)
+        scope = {**scope, "cookies": cookies, "session_key": cookies.get(settings.SESSION_COOKIE_NAME)}
         user = await session_user(scope)
         if user is None:  # it is refused by the consumer
             await self._application(scope, receive, send)

@@ -6,7 +6,13 @@ import pytest
 from django.utils import timezone
 
 from chatsite.accounts.models import Session
-from chatsite.accounts.sessions.session_store import SessionStore, find_session_user, find_session_users
+from chatsite.accounts.sessions import session_store
+from chatsite.accounts.sessions.session_store import (
+    SessionStore,
+    ValidSessions,
+    find_session_user,
+    find_session_users,
+)
 from tests.support.people import make_user
 from tests.support.sockets import sign_in
 
@@ -59,10 +65,29 @@ def damage(user):
 
 @pytest.mark.parametrize("lose", [change_password, let_expire, sign_out, damage, lambda user: user.delete()])
 def test_a_session_that_is_no_ones_any_more_is_left_out(alice, lose):
-    key = sign_in(alice)
+    key, valid_sessions = sign_in(alice), ValidSessions()
+    assert valid_sessions.find_user_ids([key]) == {key: alice.pk}
     lose(alice)
+    assert valid_sessions.find_user_ids([key]) == {}
     assert find_session_users([key]) == {}
     assert not find_session_user(key).is_authenticated
+
+
+def test_sessions_are_decoded_once_and_again_when_they_change(alice, monkeypatch):
+    keys, valid_sessions, decoded = [sign_in(alice), sign_in(make_user("bob"))], ValidSessions(), []
+
+    def note(asked):
+        decoded.append(set(asked))
+        return find_session_users(asked)
+
+    monkeypatch.setattr(session_store, "find_session_users", note)
+    for _ in range(2):
+        assert set(valid_sessions.find_user_ids(keys)) == set(keys)
+    store = SessionStore(keys[0])
+    store["theme"] = "dark"
+    store.save()
+    assert set(valid_sessions.find_user_ids(keys)) == set(keys)
+    assert decoded == [set(keys), {keys[0]}]
 
 
 def test_a_session_without_anybody_signed_in_is_left_out(db):

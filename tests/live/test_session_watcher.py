@@ -15,7 +15,7 @@ from tests.support.patience import PATIENCE_SECONDS
 async def test_a_check_that_fails_is_not_the_last_one(monkeypatch, reason):
     answers = iter([reason, set()])
 
-    def ask(_):
+    def ask(_keys, _valid_sessions):
         if isinstance(answer := next(answers), Exception):
             raise answer
         return answer

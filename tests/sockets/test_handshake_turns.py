@@ -33,7 +33,8 @@ class Handshakes:
         async def send(message):
             self.answers.append(message)
 
-        scopes = [{"type": "websocket", "user": user, "extensions": {key: {} for key in extensions}} for user in users]
+        extended = {key: {} for key in extensions}
+        scopes = [{"type": "websocket", "headers": [], "user": user, "extensions": extended} for user in users]
         tasks = [asyncio.create_task(self.turns(scope, None, send)) for scope in scopes]
         await settle()
         return tasks

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.contrib.sessions.backends import db
+from django.db import connection
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -30,6 +31,12 @@ else:
 TOUCH_INTERVAL = dt.timedelta(minutes=1)
 # Kept while a session goes on with the same user, also under a new key, as after a change of the password.
 KEPT_FIELDS = ("began_at", "last_seen_at", "address", "user_agent")
+# A session is valid as long as neither its content nor the password changes, so both are compared by one hash.
+FINGERPRINTS = """
+SELECT session.session_key, person.id, sha256(convert_to(session.session_data || ' ' || person.password, 'UTF8'))
+FROM accounts_session AS session JOIN accounts_user AS person ON person.id = session.user_id
+WHERE session.session_key = ANY(%s) AND session.expire_date > %s
+"""
 LIVE_SESSIONS = CompiledQuery(
     Session.objects.select_related("user"), "WHERE session_key = ANY(%s) AND expire_date > %s"
 )
@@ -119,6 +126,24 @@ def find_session_users(session_keys: Collection[str]) -> dict[str, User]:
     """Return session key → user for sessions that are certainly valid; ask `find_session_user` about the others."""
     live = LIVE_SESSIONS.all(list(session_keys), timezone.now())
     return {session.session_key: session.user for session in live if session.user and belongs_to(session, session.user)}
+
+
+class ValidSessions:
+    """Sessions that were found valid, to be asked about again and again: only what has changed is decoded again."""
+
+    def __init__(self) -> None:
+        self._fingerprints: dict[str, bytes] = {}
+
+    def find_user_ids(self, session_keys: Collection[str]) -> dict[str, int]:
+        """Return session key → user id for those of *session_keys* that are valid now; others are forgotten."""
+        with connection.cursor() as cursor:
+            cursor.execute(FINGERPRINTS, [list(session_keys), timezone.now()])
+            found = {key: (user_id, bytes(fingerprint)) for key, user_id, fingerprint in cursor.fetchall()}
+        changed = [key for key, (_, fingerprint) in found.items() if self._fingerprints.get(key) != fingerprint]
+        refused = set(changed) - find_session_users(changed).keys() if changed else set()
+        valid = {key: row for key, row in found.items() if key not in refused}
+        self._fingerprints = {key: fingerprint for key, (_, fingerprint) in valid.items()}
+        return {key: user_id for key, (user_id, _) in valid.items()}
 
 
 def belongs_to(session: Session, user: User) -> bool:

@@ -72,6 +72,11 @@ class UserShare:
             await refuse(scope, send)
 
 
+def read_cookies(scope: Scope) -> dict[str, str]:
+    """Return the cookies of a request or of a socket's handshake."""
+    return parse_cookie(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
+
+
 _users: OrderedDict[str, str] = OrderedDict()
 
 
@@ -81,8 +86,7 @@ async def session_user(scope: Scope, *, is_read_again: bool = False) -> str | No
     It only tells queues apart: what the session may do is asked afterwards. A session never changes its user, so that
     is remembered, also when it has ended, unless it *is_read_again*.
     """
-    cookies = dict(scope["headers"]).get(b"cookie", b"").decode("latin-1")
-    key = parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME)
+    key = read_cookies(scope).get(settings.SESSION_COOKIE_NAME)
     if not key:
         return None
     if not is_read_again and (user := _users.get(key)):
