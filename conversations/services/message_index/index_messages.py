@@ -17,11 +17,11 @@ from itertools import takewhile
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models.functions import Least
 
+from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.grounding.lexemes import search_language
 from conversations.grounding.recall.stored_postings import append_postings, cut_postings
 from conversations.models import (
     Conversation,
-    Message,
     MessageIndex,
     MessagePassage,
     MessagePostings,
@@ -72,6 +72,20 @@ FROM (
     AND position >= (SELECT position FROM first) AND position < (SELECT position FROM first) + %(most)s
 ) AS next WHERE before < %(tokens)s ORDER BY position
 """
+FIND_CHANGES = "SELECT id, position FROM conversations_pathchange WHERE conversation_id = %s"
+# Tells, too, whether the message behind what is indexed could be indexed now.
+FINISH = """
+WITH reached AS (
+  UPDATE conversations_messageindex SET next_position = %(position)s, passages = %(passages)s
+  WHERE conversation_id = %(conversation)s
+), done AS (
+  DELETE FROM conversations_pathchange WHERE id = ANY(%(changes)s)
+)
+SELECT state <> 'streaming' FROM conversations_message
+WHERE conversation_id = %(conversation)s AND active AND position >= %(position)s ORDER BY position LIMIT 1
+"""
+INDEX = CompiledQuery(MessageIndex.objects.all(), "WHERE conversation_id = %s")
+PASSAGE = CompiledQuery(MessagePassage.objects.all(), "WHERE conversation_id = %s AND ordinal = %s")
 
 
 def index_next_batch() -> bool:
@@ -128,20 +142,20 @@ def _forget_index(conversation_id: int) -> bool:
 @transaction.atomic
 def index_batch(conversation_id: int) -> bool:
     """Index the next messages of a conversation. Returns whether there was something to do, and it could be done."""
-    changes = PathChange.objects.filter(conversation_id=conversation_id)
     if not _lock(conversation_id):
         if not Conversation.objects.filter(pk=conversation_id).exists():
-            changes.delete()
+            PathChange.objects.filter(conversation_id=conversation_id).delete()
         return False
     # Before any message is read: what is committed after this stays for the next batch.
-    positions = dict(changes.values_list("pk", "position"))
+    with connection.cursor() as cursor:
+        cursor.execute(FIND_CHANGES, [conversation_id])
+        positions = dict(cursor.fetchall())
     if not positions:
         return False
     index = _open_index(conversation_id)
     _cut_off(index, min(positions.values()))
     _index_next(index)
-    changes.filter(pk__in=positions).delete()
-    if _has_more(index):
+    if _finish(index, list(positions)):
         PathChange.objects.create(conversation_id=conversation_id, position=index.next_position)  # behind all others
     return True
 
@@ -168,7 +182,7 @@ def _lock(conversation_id: int) -> bool:
 
 def _open_index(conversation_id: int) -> MessageIndex:
     """Return the index, begun if it is new."""
-    if index := MessageIndex.objects.filter(pk=conversation_id).first():
+    if index := INDEX.first(conversation_id):
         return index
     conversation = Conversation.objects.select_related("scenario").get(pk=conversation_id)
     return MessageIndex.objects.create(
@@ -195,7 +209,7 @@ def _cut_off(index: MessageIndex, position: int) -> None:
 
 
 def _last_passage(index: MessageIndex, *, before: int) -> MessagePassage | None:
-    return MessagePassage.objects.filter(conversation_id=index.pk, ordinal=before - 1).first() if before else None
+    return PASSAGE.first(index.pk, before - 1) if before else None
 
 
 def _index_next(index: MessageIndex) -> None:
@@ -206,7 +220,6 @@ def _index_next(index: MessageIndex) -> None:
     rows = make_rows(index, last, messages, count_text=count_text(index.encoding))
     _store(index, rows)
     index.next_position = messages[-1].position + 1
-    index.save(update_fields=REACHED)
 
 
 def _next_messages(index: MessageIndex) -> Iterator[ReadMessage]:
@@ -227,8 +240,10 @@ def _store(index: MessageIndex, rows: Sequence[PassageRow]) -> None:
     index.passages += len(rows)
 
 
-def _has_more(index: MessageIndex) -> bool:
-    """Tell whether the message behind what is indexed could be indexed now."""
-    following = Message.objects.filter(conversation_id=index.pk, active=True, position__gte=index.next_position)
-    state = following.order_by("position").values_list("state", flat=True).first()
-    return state is not None and state != "streaming"
+def _finish(index: MessageIndex, changes: list[int]) -> bool:
+    """Note how far *index* reaches now, and forget the *changes*. Returns whether more could be indexed."""
+    reached = {"conversation": index.pk, "position": index.next_position, "passages": index.passages}
+    with connection.cursor() as cursor:
+        cursor.execute(FINISH, {**reached, "changes": changes})
+        following = cursor.fetchone()
+    return following is not None and bool(following[0])
