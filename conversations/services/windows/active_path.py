@@ -22,6 +22,7 @@ LOCKED = CompiledQuery(
     "WHERE conversations_conversation.id = %s AND conversations_conversation.deleted_at IS NULL "
     "FOR NO KEY UPDATE OF conversations_conversation",
 )
+LOCK_STREAMING = "SELECT FROM conversations_message WHERE id = %s AND state = 'streaming' FOR NO KEY UPDATE"
 MOVE_HEAD = "UPDATE conversations_conversation SET head_id = %s, last_active_at = %s, title = %s WHERE id = %s"
 
 
@@ -45,7 +46,9 @@ def _has_lost_its_head(conversation: Conversation) -> bool:
 
 def lock_if_streaming(reply_id: int) -> bool:
     """Keep the reply from ending until the transaction does. Returns False if it has ended."""
-    return Message.objects.select_for_update(no_key=True).filter(pk=reply_id, state="streaming").exists()
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK_STREAMING, [reply_id])
+        return cursor.fetchone() is not None
 
 
 def lock_streaming(reply_id: int, *, holder: RunHolder | None = None) -> None:
