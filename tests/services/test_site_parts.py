@@ -142,6 +142,17 @@ def test_what_moves_to_another_day_is_given_back_where_all_is_used_up():
     assert dict(by_day) == {yesterday.date(): 0, now.date(): 2}
 
 
+def test_what_moves_within_a_month_above_its_limit_leaves_nothing_free_there():
+    first, second = (dt.datetime(2026, 3, day, tzinfo=dt.UTC) for day in (10, 11))
+    give_budget(None, 10)
+    with transaction.atomic():
+        reserve([Amount(None, first, Decimal(10))], money_limits(None))
+    give_budget(100, 5)
+    with transaction.atomic():
+        reserve([Amount(None, first, Decimal(-10)), Amount(None, second, Decimal(10))], money_limits(None))
+    assert {(row.limit_usd, row.free_usd) for row in parts("month")} == {(5, None)}
+
+
 def test_mended_sums_are_dealt_again():
     give_budget(100)
     open_row(None)
@@ -296,18 +307,35 @@ def test_a_limit_that_changes_and_excesses_at_the_same_moment_lock_no_one_out():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_part_that_is_changed_between_the_look_and_the_lock_makes_the_request_look_at_all():
+@pytest.mark.parametrize("free_usd", [None, "0.5"])
+def test_a_part_that_is_changed_between_the_look_and_the_lock_makes_the_request_look_at_all(free_usd):
     give_budget(100)
     settle_at(open_row(None), 0)
+    open_while(lambda: Spending.objects.filter(user=None, period="day").update(free_usd=free_usd))
+    assert used_today() == 1
+    assert {row.free_usd for row in parts()} == {Decimal(99) / PARTS}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_limit_that_is_set_between_the_look_and_the_lock_makes_the_request_look_at_all():
+    give_budget(100)
+    settle_at(open_row(None), 0)
+    give_budget(None)
+    settle_at(open_row(None), 0)
+    open_while(lambda: Spending.objects.filter(user=None).update(limit_usd=100, free_usd=6))
+    assert {(row.limit_usd, row.free_usd) for row in parts()} == {(None, None)}
+    assert used_today() == 1
+
+
+def open_while(change):
+    """Let a request see the parts as they were, and lock one only when *change* is stored."""
     with Browsers() as others:
         with transaction.atomic():
-            Spending.objects.filter(user=None).update(free_usd=None)  # as what costs too much does
+            change()
             opening = others.start(lambda: open_row(None))
             wait_for_lock_waits()
         assert opening.result()
-    assert Completion.objects.count() == 2
-    assert used_today() == 1
-    check_what_is_free()
+    assert Completion.objects.filter(ended_at=None).count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
