@@ -533,8 +533,11 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('period', models.CharField(choices=[('day', 'Day'), ('month', 'Month')], max_length=5)),
                 ('begins_on', models.DateField()),
+                ('part', models.PositiveSmallIntegerField(default=0)),
                 ('spent_usd', models.DecimalField(decimal_places=10, default=Decimal('0'), max_digits=30)),
                 ('reserved_usd', models.DecimalField(decimal_places=10, default=Decimal('0'), max_digits=30)),
+                ('free_usd', models.DecimalField(decimal_places=10, max_digits=30, null=True)),
+                ('limit_usd', models.DecimalField(decimal_places=10, max_digits=30, null=True)),
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='spendings', to=settings.AUTH_USER_MODEL)),
             ],
         ),
@@ -847,7 +850,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='spending',
-            constraint=models.UniqueConstraint(fields=('user', 'period', 'begins_on'), name='spending_one_each', nulls_distinct=False),
+            constraint=models.UniqueConstraint(fields=('user', 'period', 'begins_on', 'part'), name='spending_one_each', nulls_distinct=False),
         ),
         migrations.AddIndex(
             model_name='completion',

@@ -185,6 +185,7 @@ class FaultySummaries:
     def _figures(self) -> Figures:
         rows = Completion.objects.filter(purpose=Purpose.SUMMARY)
         money = rows.aggregate(spent=Sum("cost_usd"), reserved=Sum("reserved_usd"))
+        reserved = Spending.objects.values("user", "period", "begins_on").annotate(sum=Sum("reserved_usd"))
         return {
             "slides": self.counts["slides"],
             "messages": self.conversation.messages.count(),
@@ -203,7 +204,7 @@ class FaultySummaries:
             "most_usd": float(self.counts["slides"] * MOST_ATTEMPTS * CONTEXT_TOKENS * MOST_DOLLARS_A_TOKEN),
             "requests_above_their_reservation": rows.filter(cost_usd__gt=F("reserved_usd")).count(),
             "requests_never_settled": rows.filter(ended_at=None).count(),
-            "reservations_left": Spending.objects.exclude(reserved_usd=0).count(),
+            "reservations_left": reserved.exclude(sum=0).count(),
             "versions_written": sum(seen["new_version"] for seen in self.by_fault.values()),
             "versions_stored": self.conversation.summaries.count(),
             "by_fault": {name: dict(seen) for name, seen in self.by_fault.items()},

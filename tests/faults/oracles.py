@@ -48,6 +48,17 @@ OR step.position >= reply.position
 """
 
 
+RESERVED = """
+SELECT user_id, period, begins_on FROM conversations_spending GROUP BY user_id, period, begins_on
+HAVING sum(reserved_usd) <> 0
+"""
+FREE_ABOVE_LIMIT = """
+SELECT period, begins_on FROM conversations_spending WHERE user_id IS NULL GROUP BY period, begins_on
+HAVING count(free_usd) FILTER (WHERE limit_usd IS NOT NULL) > 0
+   AND (sum(free_usd) + sum(spent_usd + reserved_usd) > min(limit_usd) OR min(free_usd) < 0)
+"""
+
+
 def check_everything(site: Site, pages: list[Page], *, after_message: int) -> None:
     """Check what messages above id *after_message* came to, and the invariants of all rows."""
     replies = site.database.rows(MESSAGES, after_message)
@@ -82,7 +93,8 @@ def check_sums(site: Site) -> None:
     assert not site.database.rows(recompute_ledger_sums.DIFFERENCES)
     for differences in recompute_rolled_up_sums.DIFFERENCES:
         assert not site.database.rows(differences)
-    assert not site.database.rows("SELECT * FROM conversations_spending WHERE reserved_usd <> 0")
+    assert not site.database.rows(RESERVED)
+    assert not site.database.rows(FREE_ABOVE_LIMIT)
 
 
 def check_calls(site: Site) -> None:

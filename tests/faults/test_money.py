@@ -122,7 +122,7 @@ def streaming_alone(site):
 def spent(site):
     """Return what the whole site has spent today."""
     return site.database.value(
-        "SELECT coalesce(max(spent_usd), 0) FROM conversations_spending WHERE user_id IS NULL AND period = 'day'"
+        "SELECT coalesce(sum(spent_usd), 0) FROM conversations_spending WHERE user_id IS NULL AND period = 'day'"
     )
 
 

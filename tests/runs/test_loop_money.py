@@ -17,7 +17,7 @@ from conversations.services.ledger.recompute_spending import recompute_spending
 from conversations.services.ledger.reservations import requests_after, worst_loop_usd
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.stop_reply import stop_reply
-from tests.services.spending import PRICES, limit
+from tests.services.spending import PRICES, limit, sums
 from tests.support.awaiting_approval import SIDE_EFFECTS, decision
 from tests.support.people import begin, make_user, post
 from tests.support.side_effects import NOTES_FILE
@@ -74,7 +74,7 @@ def spent_and_held(person):
 def check_sums():
     assert not recompute_spending()
     assert not recompute_ledger_sums()
-    assert not Spending.objects.exclude(reserved_usd=0).exists()
+    assert not {reserved for _, reserved in sums().values()} - {0}
 
 
 async def test_each_step_is_a_completion_of_its_own_and_all_of_them_are_the_replys_cost(worker, alice):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from decimal import Decimal
 
 from chatsite.accounts.models import Limits
@@ -41,10 +42,13 @@ def settle_at(completion, cost_usd):
 
 
 def sums():
-    """Return (spent, reserved) of each sum."""
-    return {
-        (row.user and row.user.name, row.period): (row.spent_usd, row.reserved_usd) for row in Spending.objects.all()
-    }
+    """Return (spent, reserved) of each sum, those of the site over all of their parts."""
+    added_up = defaultdict(lambda: (Decimal(0), Decimal(0)))
+    for row in Spending.objects.select_related("user"):
+        key = row.user and row.user.name, row.period
+        spent, reserved = added_up[key]
+        added_up[key] = spent + row.spent_usd, reserved + row.reserved_usd
+    return dict(added_up)
 
 
 def everywhere(spent, reserved):

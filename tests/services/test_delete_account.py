@@ -15,6 +15,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db.models import Sum
 from django.utils import timezone
 
 from chatsite.accounts.models import Invitation, Role, User
@@ -165,7 +166,8 @@ def test_its_amounts_stay(alice):
 def test_the_sums_of_the_site_stay(alice):
     talk(alice)
     delete_account(alice)
-    assert set(Spending.objects.values_list("user", "spent_usd")) == {(None, Decimal("0.00012"))}
+    spent = Spending.objects.values_list("user", "period").annotate(Sum("spent_usd"))
+    assert set(spent) == {(None, "day", Decimal("0.00012")), (None, "month", Decimal("0.00012"))}
 
 
 def test_a_reply_that_is_being_made_is_stopped_and_settled_as_no_ones(alice):

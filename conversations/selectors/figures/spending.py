@@ -6,12 +6,14 @@ import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Q
+from django.db.models import Q, Sum
 
 from chatsite.accounts.limits import EffectiveLimits, effective_limits
 from chatsite.accounts.models import SiteBudget, User
 from conversations.core.money.allowance import PERIODS, Allowance, LimitPeriod, Whose
 from conversations.models import Spending
+
+NOTHING = (Decimal(0), Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,26 +45,37 @@ def allowances(user: User | None, limits: MoneyLimits, *, at: dt.datetime) -> li
     """Return what is limited by *limits*, with what has become of it in the day and the month of *at*."""
     if not limits:
         return []
-    begins = {"day": at.astimezone(dt.UTC).date(), "month": at.astimezone(dt.UTC).date().replace(day=1)}
-    whose_rows = Q(user=None) | Q(user=user.pk) if user else Q(user=None)
-    rows = Spending.objects.filter(whose_rows, begins_on__in=begins.values())
-    sums = {("user" if row.user_id else "site", row.period, row.begins_on): row for row in rows}
+    sums = _read_sums(Q(user=None) | Q(user=user.pk) if user else Q(user=None), begins := _begins(at))
     return [
-        Allowance(whose, period, begins[period], limit, *_sums(sums.get((whose, period, begins[period]))))
+        Allowance(whose, period, begins[period], limit, *sums.get((whose, period), NOTHING))
         for (whose, period), limit in limits.by_row.items()
     ]
 
 
 def spent_now(user: User | None, *, at: dt.datetime) -> list[Spending]:
-    """Return the sums of *user*, or of the whole site, for the day and the month of *at*; blank ones are not stored."""
-    today = at.astimezone(dt.UTC).date()
-    begins: dict[LimitPeriod, dt.date] = {"day": today, "month": today.replace(day=1)}
-    stored = Spending.objects.filter(user=user, begins_on__in=begins.values())
-    found = {(row.period, row.begins_on): row for row in stored}
+    """Return the sums of *user*, or of the whole site, for the day and the month of *at*; these rows are not stored."""
+    sums = _read_sums(Q(user=user), begins := _begins(at))
+    whose: Whose = "user" if user else "site"
     return [
-        found.get((period, day)) or Spending(user=user, period=period, begins_on=day) for period, day in begins.items()
+        Spending(user=user, period=period, begins_on=day, spent_usd=spent, reserved_usd=reserved)
+        for period, day in begins.items()
+        for spent, reserved in [sums.get((whose, period), NOTHING)]
     ]
 
 
-def _sums(row: Spending | None) -> tuple[Decimal, Decimal]:
-    return (row.spent_usd, row.reserved_usd) if row else (Decimal(0), Decimal(0))
+def _begins(at: dt.datetime) -> dict[LimitPeriod, dt.date]:
+    today = at.astimezone(dt.UTC).date()
+    return {"day": today, "month": today.replace(day=1)}
+
+
+def _read_sums(
+    whose_rows: Q, begins: dict[LimitPeriod, dt.date]
+) -> dict[tuple[Whose, LimitPeriod], tuple[Decimal, Decimal]]:
+    """Return (spent, reserved) of each sum, those of the site over all of their parts."""
+    rows = Spending.objects.filter(whose_rows, begins_on__in=begins.values())
+    sums = rows.values_list("user_id", "period", "begins_on").annotate(Sum("spent_usd"), Sum("reserved_usd"))
+    return {
+        ("user" if user_id else "site", period): (spent, reserved)
+        for user_id, period, begins_on, spent, reserved in sums
+        if begins[period] == begins_on
+    }

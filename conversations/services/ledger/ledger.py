@@ -34,6 +34,7 @@ from .reservations import (
     Amount,
     LoopNotCovered,
     NotCovered,
+    PartsChanged,
     WrittenText,
     move_loop_reservation,
     reserve,
@@ -137,12 +138,10 @@ def open_completion(new: NewCompletion) -> Completion:
         raise PriceUnknown
     completion = _row_of(new)
     try:
-        with transaction.atomic():
-            _keep_texts(completion, new.body)
-            if not insert_linked_rows(completion, only_if=new.held):
-                raise ReplyInterrupted
-            if completion.reserved_usd is not None:
-                _reserve(completion, new.loop_usd, limits)
+        try:
+            _write_row(completion, new, limits)
+        except PartsChanged:
+            _write_row(completion, new, limits, in_all_parts=True)
     except NotCovered:
         if new.loop_usd:
             raise LoopNotCovered from None
@@ -150,11 +149,18 @@ def open_completion(new: NewCompletion) -> Completion:
     return completion
 
 
-def _reserve(completion: Completion, loop_usd: Decimal | None, limits: MoneyLimits) -> None:
+def _write_row(completion: Completion, new: NewCompletion, limits: MoneyLimits, *, in_all_parts: bool = False) -> None:
+    with transaction.atomic():
+        _keep_texts(completion, new.body)
+        if not insert_linked_rows(completion, only_if=new.held):
+            raise ReplyInterrupted
+        if completion.reserved_usd is not None:
+            reserve(_amounts_of(completion, new.loop_usd), limits, in_all_parts=in_all_parts)
+
+
+def _amounts_of(completion: Completion, loop_usd: Decimal | None) -> list[Amount]:
     amounts = [Amount(completion.user_id, completion.created_at, completion.reserved_usd or Decimal(0))]
-    if loop_usd is not None:
-        amounts += move_loop_reservation(completion, loop_usd)
-    reserve(amounts, limits)
+    return amounts if loop_usd is None else amounts + move_loop_reservation(completion, loop_usd)
 
 
 def _row_of(new: NewCompletion) -> Completion:

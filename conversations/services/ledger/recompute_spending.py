@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from django.db import connection, transaction
 
-from .reservations import HAS_SUM, SUMS
+from .spending_sums import HAS_SUM, SUMS
 
 # Opening or settling a request, or ending a run, waits for this lock, and then adds to sums that are right.
 LOCK = "LOCK TABLE conversations_spending IN SHARE ROW EXCLUSIVE MODE"
@@ -26,22 +26,33 @@ WITH right_sums AS (
   ) AS amount {SUMS}
   WHERE {HAS_SUM}
   GROUP BY sum.user_id, sum.period, sum.begins_on
+), stored AS (
+  SELECT user_id, period, begins_on, sum(spent_usd) AS spent_usd, sum(reserved_usd) AS reserved_usd
+  FROM conversations_spending GROUP BY user_id, period, begins_on
 )
 SELECT coalesce(right_sums.user_id, stored.user_id), coalesce(right_sums.period, stored.period),
        coalesce(right_sums.begins_on, stored.begins_on),
        coalesce(stored.spent_usd, 0), coalesce(stored.reserved_usd, 0),
        coalesce(right_sums.spent_usd, 0), coalesce(right_sums.reserved_usd, 0)
-FROM right_sums FULL JOIN conversations_spending AS stored
+FROM right_sums FULL JOIN stored
   ON coalesce(stored.user_id, 0) = coalesce(right_sums.user_id, 0)
      AND stored.period = right_sums.period AND stored.begins_on = right_sums.begins_on
 WHERE (coalesce(stored.spent_usd, 0), coalesce(stored.reserved_usd, 0))
    <> (coalesce(right_sums.spent_usd, 0), coalesce(right_sums.reserved_usd, 0))
 ORDER BY 3, 2, 1 NULLS LAST
-"""  # noqa: S608  # constants of `spending`
+"""  # noqa: S608  # constants
 
+# What is free in a part of the site's sums was dealt from sums that may have been wrong.
+FORGET_WHAT_IS_FREE = "UPDATE conversations_spending SET free_usd = NULL WHERE free_usd IS NOT NULL"
+# All of a sum of the site goes into one of its parts.
+EMPTY_OTHER_PARTS = """
+UPDATE conversations_spending SET spent_usd = 0, reserved_usd = 0
+WHERE user_id IS NULL AND %s::bigint IS NULL AND period = %s AND begins_on = %s AND part <> 0
+"""
 MEND = """
-INSERT INTO conversations_spending (user_id, period, begins_on, spent_usd, reserved_usd) VALUES (%s, %s, %s, %s, %s)
-ON CONFLICT (user_id, period, begins_on) DO UPDATE
+INSERT INTO conversations_spending (user_id, period, begins_on, part, spent_usd, reserved_usd)
+VALUES (%s, %s, %s, 0, %s, %s)
+ON CONFLICT (user_id, period, begins_on, part) DO UPDATE
 SET spent_usd = EXCLUDED.spent_usd, reserved_usd = EXCLUDED.reserved_usd
 """
 
@@ -65,6 +76,10 @@ def recompute_spending(*, mend: bool = True) -> list[Difference]:
         cursor.execute(LOCK)
         cursor.execute(DIFFERENCES)
         found = [Difference(*row) for row in cursor.fetchall()]
-        for each in found if mend else ():
-            cursor.execute(MEND, [each.user_id, each.period, each.begins_on, each.spent_usd, each.reserved_usd])
+        if mend:
+            cursor.execute(FORGET_WHAT_IS_FREE)
+            for each in found:
+                key = [each.user_id, each.period, each.begins_on]
+                cursor.execute(EMPTY_OTHER_PARTS, key)
+                cursor.execute(MEND, [*key, each.spent_usd, each.reserved_usd])
     return found

@@ -2,8 +2,8 @@
 
 Each request belongs to the day and the month (UTC) in which its row of the ledger was written, of its user and of the
 whole site: four sums, or two where it has no user. All of them are changed by one statement and always in the same
-order, so that no two requests wait for each other in a circle. The requests of all users meet in the site's rows:
-nothing else may be done in a transaction once it has touched them.
+order, so that no two requests wait for each other in a circle. The requests of all users meet in the site's sums, which
+are kept in parts (`site_parts`): nothing else may be done in a transaction once it has touched them.
 
 A reply that calls tools reserves money before its first request for all requests that may follow:
 
@@ -35,57 +35,61 @@ from conversations.services.language_models.effective_policy import effective_po
 from conversations.services.language_models.model_context import ModelContext, model_context
 
 from .ledger_sums import ADD_TO_LEDGER_SUMS, AS_LEDGER_SUMS, ON_CONFLICT_ADD
+from .site_parts import FITS, reserve_in_all_parts
+from .spending_sums import ANY_PART, CHANGE, HAS_SUM, PARTS, SUMS
 
-# Up to four sums for each `amount`, the busiest last: they are locked for the shortest time.
-SUMS = """
-CROSS JOIN LATERAL (SELECT (amount.at AT TIME ZONE 'UTC')::date AS today) AS clock
-CROSS JOIN LATERAL (
-  VALUES (1, amount.user_id, 'day', today), (2, amount.user_id, 'month', date_trunc('month', today)::date),
-         (3, NULL, 'day', today), (4, NULL, 'month', date_trunc('month', today)::date)
-) AS sum (place, user_id, period, begins_on)
-"""
-# A user who was deleted meanwhile has no sums any more; the site has.
-HAS_SUM = "(sum.user_id IS NOT NULL OR sum.place > 2)"
-
-# What does not add to a sum is always covered.
+PLACE = "CASE WHEN stored.user_id IS NULL THEN 2 ELSE 0 END + CASE stored.period WHEN 'day' THEN 1 ELSE 2 END"
+# A user's sums, if they cover it, and the site's if each of them has what is asked for in one part. What does not add
+# to a sum is always covered.
 RESERVE = f"""
-WITH change AS (
-  SELECT sum.place, sum.user_id, sum.period, sum.begins_on, sum(amount.usd) AS usd
-  FROM unnest(%(users)s::bigint[], %(times)s::timestamptz[], %(usd)s::numeric[]) AS amount (user_id, at, usd) {SUMS}
-  WHERE {HAS_SUM}
-  GROUP BY sum.place, sum.user_id, sum.period, sum.begins_on
+WITH {CHANGE}, site AS MATERIALIZED (
+  SELECT NOT %(in_all_parts)s AND bool_and({FITS}) AS fits FROM change WHERE place > 2
 ), changed AS (
-  INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
-  SELECT user_id, period, begins_on, 0, usd FROM change
-  WHERE usd <= 0 OR usd <= (%(limits)s::numeric[])[place]
+  INSERT INTO conversations_spending AS stored (user_id, period, begins_on, part, spent_usd, reserved_usd, free_usd)
+  SELECT user_id, period, begins_on, part, 0, usd, CASE WHEN place > 2 THEN -usd END FROM change
+  WHERE CASE WHEN place > 2 THEN (SELECT fits FROM site) ELSE usd <= 0 OR limit_usd IS NULL OR usd <= limit_usd END
   ORDER BY place, begins_on
-  ON CONFLICT (user_id, period, begins_on) DO UPDATE
-  SET reserved_usd = stored.reserved_usd + EXCLUDED.reserved_usd
-  WHERE EXCLUDED.reserved_usd <= 0
-     OR stored.spent_usd + stored.reserved_usd + EXCLUDED.reserved_usd <= (%(limits)s::numeric[])[
-       CASE WHEN stored.user_id IS NULL THEN 2 ELSE 0 END + CASE stored.period WHEN 'day' THEN 1 ELSE 2 END
-     ]
-  RETURNING id
+  ON CONFLICT (user_id, period, begins_on, part) DO UPDATE
+  SET reserved_usd = stored.reserved_usd + EXCLUDED.reserved_usd, free_usd = stored.free_usd + EXCLUDED.free_usd
+  WHERE EXCLUDED.reserved_usd <= 0 OR CASE
+    WHEN stored.user_id IS NULL AND stored.limit_usd IS NULL THEN (%(limits)s::numeric[])[{PLACE}] IS NULL
+    WHEN stored.user_id IS NULL
+    THEN stored.limit_usd = (%(limits)s::numeric[])[{PLACE}] AND EXCLUDED.reserved_usd <= stored.free_usd
+    ELSE (stored.spent_usd + stored.reserved_usd + EXCLUDED.reserved_usd <= (%(limits)s::numeric[])[{PLACE}])
+         IS NOT FALSE
+  END
+  RETURNING user_id
 )
-SELECT (SELECT count(*) FROM changed) = (SELECT count(*) FROM change)
-"""  # noqa: S608  # constants of this file
+SELECT (SELECT count(*) FROM changed WHERE user_id IS NOT NULL) = (SELECT count(*) FROM change WHERE place <= 2),
+       (SELECT fits FROM site),
+       (SELECT count(*) FROM changed WHERE user_id IS NULL) = (SELECT count(*) FROM change WHERE place > 2)
+"""  # noqa: S608  # constants
 
-# The site's rows, in which all requests meet, are locked last.
+# What cost more than it had reserved takes the excess from what is free in all parts of the site's sums.
 SETTLE = f"""
 WITH {{reply}} completion AS (
   UPDATE conversations_completion SET {{assignments}}, ended_at = statement_timestamp()
   WHERE id = %(id)s AND ended_at IS NULL {{after_reply}} RETURNING *
 ), {{written}} spent AS (
-  INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
-  SELECT sum.user_id, sum.period, sum.begins_on, amount.spent_usd, -amount.reserved_usd
+  INSERT INTO conversations_spending AS stored (user_id, period, begins_on, part, spent_usd, reserved_usd, free_usd)
+  SELECT sum.user_id, sum.period, sum.begins_on, part.part,
+         CASE WHEN part.is_own THEN amount.spent_usd ELSE 0 END,
+         CASE WHEN part.is_own THEN -amount.reserved_usd ELSE 0 END,
+         CASE WHEN sum.place > 2 AND NOT amount.exceeds THEN amount.reserved_usd - amount.spent_usd END
   FROM (
-    SELECT user_id, created_at AS at, coalesce(cost_usd, 0) AS spent_usd, coalesce(reserved_usd, 0) AS reserved_usd
+    SELECT user_id, created_at AS at, coalesce(cost_usd, 0) AS spent_usd, coalesce(reserved_usd, 0) AS reserved_usd,
+           coalesce(cost_usd, 0) > coalesce(reserved_usd, 0) AS exceeds, {ANY_PART} AS part
     FROM completion
   ) AS amount {SUMS}
-  WHERE {HAS_SUM}
-  ORDER BY sum.place
-  ON CONFLICT (user_id, period, begins_on) DO UPDATE
-  SET spent_usd = stored.spent_usd + EXCLUDED.spent_usd, reserved_usd = stored.reserved_usd + EXCLUDED.reserved_usd
+  CROSS JOIN LATERAL (
+    SELECT each AS part, each = CASE WHEN sum.place > 2 THEN amount.part ELSE 0 END AS is_own
+    FROM generate_series(0, {PARTS} - 1) AS each
+  ) AS part
+  WHERE {HAS_SUM} AND (part.is_own OR (sum.place > 2 AND amount.exceeds))
+  ORDER BY sum.place, part.part
+  ON CONFLICT (user_id, period, begins_on, part) DO UPDATE
+  SET spent_usd = stored.spent_usd + EXCLUDED.spent_usd, reserved_usd = stored.reserved_usd + EXCLUDED.reserved_usd,
+      free_usd = stored.free_usd + EXCLUDED.free_usd
 )
 {ADD_TO_LEDGER_SUMS} {AS_LEDGER_SUMS} FROM completion {ON_CONFLICT_ADD}
 """  # noqa: S608  # constants
@@ -114,11 +118,14 @@ PLACES: tuple[tuple[Whose, LimitPeriod], ...] = (
     ("site", "day"),
     ("site", "month"),
 )
-WITHOUT_LIMIT = Decimal("Infinity")
 
 
 class NotCovered(Exception):
     """At least one of the sums does not cover the amounts; none of them may be changed."""
+
+
+class PartsChanged(Exception):
+    """A part of the site's sums was changed at the same moment; begin again, and reserve in all parts."""
 
 
 class LoopNotCovered(Exception):
@@ -150,18 +157,24 @@ class Amount(NamedTuple):
     usd: Decimal
 
 
-def reserve(amounts: Iterable[Amount], limits: MoneyLimits) -> None:
-    """Add the amounts to all of their sums. Raises `NotCovered`: then roll the transaction back.
+def reserve(amounts: Iterable[Amount], limits: MoneyLimits, *, in_all_parts: bool = False) -> None:
+    """Add the amounts to all of their sums. Raises `NotCovered` or `PartsChanged`: then roll the transaction back.
 
-    It has to be the last statement before the transaction's end. What costs nothing is always covered.
+    It has to be the last statement before the transaction's end. What costs nothing is always covered. All parts of the
+    site's sums are looked at where one does not cover it, or at once: that raises no `PartsChanged`.
     """
     users, times, usd = zip(*amounts, strict=True)
-    most = [limits.by_row.get(place, WITHOUT_LIMIT) for place in PLACES]
+    most = [limits.by_row.get(place) for place in PLACES]
+    values = {"users": list(users), "times": list(times), "usd": list(usd), "limits": most}
     with connection.cursor() as cursor:
-        cursor.execute(RESERVE, {"users": list(users), "times": list(times), "usd": list(usd), "limits": most})
-        [covered] = cursor.fetchone()
-    if not covered:
-        raise NotCovered
+        cursor.execute(RESERVE, {**values, "in_all_parts": in_all_parts})
+        users_cover, site_fits, site_changed = cursor.fetchone()
+        if not users_cover:
+            raise NotCovered
+        if site_fits and not site_changed:
+            raise PartsChanged
+        if not site_fits and not reserve_in_all_parts(cursor, values):
+            raise NotCovered
 
 
 def why_not_covered(completion: Completion, limits: MoneyLimits) -> AccessError:
