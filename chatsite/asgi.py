@@ -38,7 +38,7 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """Run the workers inside this process from start-up to shut-down, or only reap, if other processes run them."""
     workers = (
         (redis_echo, Indexer(), MessageIndexer(), MessageCounter(), summary_writer(), title_writer(), Worker())
-        if settings.RUN_WORKER
+        if settings.RUN_WORKER and settings.PROCESSES == 1
         else (redis_echo, Reaper())
     )
     await receive()
