@@ -20,7 +20,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 logger = logging.getLogger(__name__)
-QUICK_SECONDS = 10.0  # a child that has lived no longer has ended at once
+QUICK_SECONDS = 10.0  # a child that has been ready for no longer has ended at once
+LAST_WORD_SECONDS = 1.0  # to hear what a child has said just before its end
 MOST_QUICK_ENDS = 5  # of one child, in a row
 PAUSES_SECONDS = (0.0, 1.0, 2.0, 4.0)  # before it is started again, by the number of its quick ends
 
@@ -45,59 +46,65 @@ class Child:
         self.was_ready = asyncio.Event()  # once, whichever process of it
         self._role, self._environment, self._forget = role, environment, forget
         self._process: asyncio.subprocess.Process | None = None
-        self._is_serving = False
+        self._ready_since: float | None = None  # of the present process
         self._told_to_end = asyncio.Event()
         self._quick_ends = 0
 
     async def keep(self) -> None:
         """Start the child, and again whenever it ends, until it is told to. Raises `GaveUp`."""
         while not self._told_to_end.is_set():
-            began = time.monotonic()
-            status = await self._run()
+            end = await self._run()
             if self._told_to_end.is_set():
                 return
-            was_quick = time.monotonic() - began < QUICK_SECONDS
+            was_quick = self._ready_since is None or time.monotonic() - self._ready_since < QUICK_SECONDS
             self._quick_ends = self._quick_ends + 1 if was_quick else 0
-            self._give_up_or_warn(_in_words(status))
+            self._give_up_or_warn(end)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._told_to_end.wait(), PAUSES_SECONDS[max(0, self._quick_ends - 1)])
 
     def end(self) -> None:
         """Tell the child to end, and start it no more. One that does nothing yet has nothing to end."""
         self._told_to_end.set()
-        self._send(signal.SIGTERM if self._is_serving else signal.SIGKILL)
+        self._send(signal.SIGKILL if self._ready_since is None else signal.SIGTERM)
 
     def kill(self) -> None:
         self._told_to_end.set()
         self._send(signal.SIGKILL)
 
-    async def _run(self) -> int:
-        """Start the child and wait for its end; returns its exit status."""
-        self._is_serving = False
+    async def _run(self) -> str:
+        """Start the child and wait for its end; returns that in words."""
+        self._ready_since = None
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         with ours:
             with theirs:
-                process = self._process = await asyncio.create_subprocess_exec(
-                    *self._role.command,
-                    f"--line={theirs.fileno()}",
-                    stdin=asyncio.subprocess.DEVNULL,
-                    pass_fds=(theirs.fileno(), *self._role.descriptors),
-                    env=self._environment,
-                    start_new_session=True,  # Ctrl-C in a terminal is for the main process
-                )
+                try:
+                    process = self._process = await self._start(theirs.fileno())
+                except OSError as error:  # no memory or no process left
+                    return error.strerror or type(error).__name__
             if self._told_to_end.is_set():
                 self.end()
             hearing = asyncio.create_task(self._hear(ours))
             status = await process.wait()
+            await asyncio.wait([hearing], timeout=LAST_WORD_SECONDS)
             hearing.cancel()
             await asyncio.gather(hearing, return_exceptions=True)
         self._forget(process.pid)
-        return status
+        return signal.Signals(-status).name if status < 0 else f"exit status {status}"
+
+    async def _start(self, line: int) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *self._role.command,
+            f"--line={line}",
+            stdin=asyncio.subprocess.DEVNULL,
+            pass_fds=(line, *self._role.descriptors),
+            env=self._environment,
+            start_new_session=True,  # Ctrl-C in a terminal is for the main process
+        )
 
     async def _hear(self, line: socket.socket) -> None:
         if await asyncio.get_running_loop().sock_recv(line, 1):
-            self._is_serving = True
+            self._ready_since = time.monotonic()
             self.was_ready.set()
 
     def _give_up_or_warn(self, end: str) -> None:
@@ -160,7 +167,3 @@ class Supervisor:
     async def _announce(self, say_ready: Callable[[], None]) -> None:
         await asyncio.gather(*(child.was_ready.wait() for child in self._children))
         say_ready()
-
-
-def _in_words(status: int) -> str:
-    return f"{signal.Signals(-status).name}" if status < 0 else f"exit status {status}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import urllib.request
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -15,15 +16,18 @@ from .conftest import checked
 from .processes import RedisProcess
 
 pytestmark = pytest.mark.redis
-TOKEN = "of-the-metrics"  # noqa: S105 -- a test's
+TOKEN = "of-the-metrics"
+STORED = "SELECT content FROM conversations_message WHERE id = %s"
 
 
 @pytest.fixture(scope="module")
 def wide_site(make_site, redis_server_path):
     redis = RedisProcess(redis_server_path)
-    with make_site(PROCESSES="2", REDIS_URL=redis.url, METRICS_TOKEN=TOKEN) as site:
-        yield site
-    redis.kill()
+    try:
+        with make_site(PROCESSES="2", REDIS_URL=redis.url, METRICS_TOKEN=TOKEN) as site:
+            yield site
+    finally:
+        redis.kill()
 
 
 @pytest.fixture
@@ -40,11 +44,17 @@ def children(site) -> list[psutil.Process]:
 
 
 def web_processes(site) -> list[psutil.Process]:
-    return [child for child in children(site) if "serve" in child.cmdline()]
+    return [child for child in children(site) if runs(child, "serve")]
 
 
 def worker_of(site) -> psutil.Process | None:
-    return next((child for child in children(site) if "run_worker" in child.cmdline()), None)
+    return next((child for child in children(site) if runs(child, "run_worker")), None)
+
+
+def runs(process, command) -> bool:
+    with suppress(psutil.NoSuchProcess):  # also a zombie
+        return command in process.cmdline()
+    return False
 
 
 def open_pages_apart(site) -> tuple[list[psutil.Process], list]:
@@ -109,6 +119,7 @@ def test_a_killed_worker_is_replaced(site):
     page = site.open_page()
     reply = site.ask(page, "hang-after-3")
     page.wait_for_text(reply)
+    wait_for(lambda: site.database.value(STORED, reply), "some of it is stored")
     killed = worker_of(site)
     killed.kill()
     wait_for(lambda: worker_of(site) not in (None, killed), "another is started")
@@ -126,6 +137,7 @@ def test_the_metrics_are_the_sums_of_all(site):
     site.wait_for_end(site.pages[0].ask())
     wait_for(lambda: metrics(site)["windowseat_open_sockets"] == 2.0, "the sockets of both are counted")
     assert metrics(site)['windowseat_replies_ended_total{state="complete"}'] == before + 1
+    wait_for(lambda: metrics(site)["windowseat_database_pool_size"] >= 3, "the pools of all three are counted")
     killed = web_processes(site)[0]
     killed.kill()
     wait_for(lambda: metrics(site)["windowseat_open_sockets"] == 1.0, "those of the dead one are not")

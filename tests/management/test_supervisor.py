@@ -67,6 +67,12 @@ def test_one_that_does_not_start_ends_the_others():
         supervise(PATIENT, "raise SystemExit(7)")
 
 
+def test_one_whose_program_is_not_there_ends_the_others():
+    keeping = Supervisor([role(PATIENT), Role("The child", ("/nowhere",))], environment=os.environ)
+    with pytest.raises(GaveUp, match=r"^The child could not be started: No such file or directory\.$"):
+        asyncio.run(keeping.run(say_ready=lambda: None, say_stopping=lambda: None, ending_seconds=PATIENCE_SECONDS))
+
+
 def test_one_that_is_killed_is_started_again(tmp_path):
     first = tmp_path / "first"
     program = f"{READY}first = {str(first)!r}\nif not os.path.exists(first):\n    open(first, 'w').close()\n"

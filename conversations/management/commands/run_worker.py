@@ -23,6 +23,7 @@ from conversations.runs.background_writer import summary_writer, title_writer
 from conversations.runs.indexer import Indexer
 from conversations.runs.message_counter import MessageCounter
 from conversations.runs.message_indexer import MessageIndexer
+from conversations.runs.pool_notes import PoolNotes
 from conversations.runs.worker import DRAIN_SECONDS, Worker
 from conversations.services.language_models.model_context import load_tokenizers
 from conversations.tracing import begin_tracing, end_tracing
@@ -61,7 +62,16 @@ def say_draining() -> None:
 
 
 async def work(*, say_ready: Callable[[], None], say_stopping: Callable[[], None]) -> None:
-    workers = (redis_echo, Indexer(), MessageIndexer(), MessageCounter(), summary_writer(), title_writer(), Worker())
+    workers = (
+        redis_echo,
+        Indexer(),
+        MessageIndexer(),
+        MessageCounter(),
+        summary_writer(),
+        title_writer(),
+        PoolNotes(),
+        Worker(),
+    )
     told_to_stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
