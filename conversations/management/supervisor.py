@@ -31,7 +31,7 @@ class GaveUp(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class Program:
     """What a child is: its *name* for the operator, its *command*, and the descriptors that it inherits."""
 
     name: str
@@ -40,11 +40,11 @@ class Role:
 
 
 class Child:
-    """A process in its *role*. There is one at a time, until it is told to end."""
+    """A process that runs *program*. There is one at a time, until it is told to end."""
 
-    def __init__(self, role: Role, *, environment: Mapping[str, str], forget: Callable[[int], None]) -> None:
+    def __init__(self, program: Program, *, environment: Mapping[str, str], forget: Callable[[int], None]) -> None:
         self.was_ready = asyncio.Event()  # once, whichever process of it
-        self._role, self._environment, self._forget = role, environment, forget
+        self._program, self._environment, self._forget = program, environment, forget
         self._process: asyncio.subprocess.Process | None = None
         self._ready_since: float | None = None  # of the present process
         self._told_to_end = asyncio.Event()
@@ -94,10 +94,10 @@ class Child:
 
     async def _start(self, line: int) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
-            *self._role.command,
+            *self._program.command,
             f"--line={line}",
             stdin=asyncio.subprocess.DEVNULL,
-            pass_fds=(line, *self._role.descriptors),
+            pass_fds=(line, *self._program.descriptors),
             env=self._environment,
             start_new_session=True,  # Ctrl-C in a terminal is for the main process
         )
@@ -109,10 +109,10 @@ class Child:
 
     def _give_up_or_warn(self, end: str) -> None:
         if not self.was_ready.is_set():
-            raise GaveUp(f"{self._role.name} could not be started: {end}.")
+            raise GaveUp(f"{self._program.name} could not be started: {end}.")
         if self._quick_ends >= MOST_QUICK_ENDS:
-            raise GaveUp(f"{self._role.name} ended {MOST_QUICK_ENDS} times just after its start, at last so: {end}.")
-        logger.warning("%s has ended and is started again: %s", self._role.name, end)
+            raise GaveUp(f"{self._program.name} ended {MOST_QUICK_ENDS} times just after its start, at last so: {end}.")
+        logger.warning("%s has ended and is started again: %s", self._program.name, end)
 
     def _send(self, number: signal.Signals) -> None:
         if self._process and self._process.returncode is None:
@@ -121,16 +121,16 @@ class Child:
 
 
 class Supervisor:
-    """Children of *roles*; *forget* is told the number of each process that has ended."""
+    """Children of *programs*; *forget* is told the number of each process that has ended."""
 
     def __init__(
         self,
-        roles: Sequence[Role],
+        programs: Sequence[Program],
         *,
         environment: Mapping[str, str],
         forget: Callable[[int], None] = lambda process_id: None,
     ) -> None:
-        self._children = [Child(role, environment=environment, forget=forget) for role in roles]
+        self._children = [Child(program, environment=environment, forget=forget) for program in programs]
         self._told_to_stop = asyncio.Event()
 
     async def run(

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from conversations.management import supervisor
-from conversations.management.supervisor import GaveUp, Role, Supervisor
+from conversations.management.supervisor import GaveUp, Program, Supervisor
 from tests.support.patience import PATIENCE_SECONDS
 
 READY = "import os, signal, sys, time\nline = int(sys.argv[1].partition('=')[2])\nos.write(line, b'1')\n"
@@ -21,8 +21,8 @@ STUBBORN = READY.replace("os.write", "signal.signal(signal.SIGTERM, signal.SIG_I
 NEVER_READY = f"import time\ntime.sleep({PATIENCE_SECONDS})"
 
 
-def role(program: str, name: str = "The child") -> Role:
-    return Role(name, (sys.executable, "-S", "-c", program))
+def child(program: str, name: str = "The child") -> Program:
+    return Program(name, (sys.executable, "-S", "-c", program))
 
 
 class Told:
@@ -36,7 +36,7 @@ class Told:
 def supervise(*programs: str, when_ready=lambda: None, ending_seconds: float = PATIENCE_SECONDS) -> Told:
     """Run the supervisor in this process until it ends."""
     told = Told()
-    keeping = Supervisor([role(program) for program in programs], environment=os.environ, forget=told.forgotten.append)
+    keeping = Supervisor([child(program) for program in programs], environment=os.environ, forget=told.forgotten.append)
 
     def say_ready() -> None:
         told.said.append("ready")
@@ -68,7 +68,7 @@ def test_one_that_does_not_start_ends_the_others():
 
 
 def test_one_whose_program_is_not_there_ends_the_others():
-    keeping = Supervisor([role(PATIENT), Role("The child", ("/nowhere",))], environment=os.environ)
+    keeping = Supervisor([child(PATIENT), Program("The child", ("/nowhere",))], environment=os.environ)
     with pytest.raises(GaveUp, match=r"^The child could not be started: No such file or directory\.$"):
         asyncio.run(keeping.run(say_ready=lambda: None, say_stopping=lambda: None, ending_seconds=PATIENCE_SECONDS))
 
@@ -92,8 +92,8 @@ def test_ends_that_are_far_apart_are_no_reason_to_give_up(monkeypatch, tmp_path)
     monkeypatch.setattr(supervisor, "QUICK_SECONDS", 0.0)
     count = tmp_path / "count"
     program = f"{READY}count = open({str(count)!r}, 'a')\ncount.write('x')\ncount.close()\n"
-    program += f"if os.path.getsize({str(count)!r}) > 7:\n    os.kill(os.getppid(), signal.SIGTERM)\n    {PATIENT!r}\n"
-    program += "    time.sleep(60)\nraise SystemExit(1)"
+    program += f"if os.path.getsize({str(count)!r}) > 7:\n    os.kill(os.getppid(), signal.SIGTERM)\n"
+    program += f"    time.sleep({PATIENCE_SECONDS})\nraise SystemExit(1)"
     assert len(supervise(program).forgotten) == 8
 
 

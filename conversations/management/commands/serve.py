@@ -30,7 +30,7 @@ from conversations.management.startup import (
     migrate,
     require_schema,
 )
-from conversations.management.supervisor import GaveUp, Role, Supervisor
+from conversations.management.supervisor import GaveUp, Program, Supervisor
 from conversations.metrics import shared_metrics
 from conversations.runs.worker import DRAIN_SECONDS
 from conversations.services.language_models.model_context import load_tokenizers
@@ -127,7 +127,7 @@ def keep_processes(listener: socket.socket, *, say_ready: Callable[[], None]) ->
     """Keep web processes that accept from *listener*, and a worker if it is ours to run, until told to stop."""
     begin_serving()  # which closes the connections of the preparation
     with shared_metrics() as (environment, forget_process):
-        supervisor = Supervisor(roles(listener.fileno()), environment=environment, forget=forget_process)
+        supervisor = Supervisor(programs(listener.fileno()), environment=environment, forget=forget_process)
 
         def stop() -> None:
             listener.close()
@@ -141,11 +141,12 @@ def keep_processes(listener: socket.socket, *, say_ready: Callable[[], None]) ->
             raise CommandError(str(error)) from None
 
 
-def roles(listener: int) -> list[Role]:
-    program = (sys.executable, str(settings.BASE_DIR / "manage.py"))
-    serving = (*program, "serve", f"{LISTENER}={listener}")
-    web = [Role(f"Web process {number + 1}", serving, (listener,)) for number in range(settings.PROCESSES)]
-    return [*web, Role("The worker", (*program, "run_worker"))] if settings.RUN_WORKER else web
+def programs(listener: int) -> list[Program]:
+    """Return what the children run: so many web processes as PROCESSES says, and a worker if it is ours to run."""
+    manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
+    serving = (*manage, "serve", f"{LISTENER}={listener}")
+    web = [Program(f"Web process {number + 1}", serving, (listener,)) for number in range(settings.PROCESSES)]
+    return [*web, Program("The worker", (*manage, "run_worker"))] if settings.RUN_WORKER else web
 
 
 def begin_work() -> None:
