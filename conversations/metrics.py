@@ -74,6 +74,13 @@ leases_over = Counter(
 open_sockets = Gauge(
     "open_sockets", "Open sockets of pages.", namespace=_PREFIX, registry=REGISTRY, multiprocess_mode="livesum"
 )
+redis_degraded = Gauge(
+    "redis_degraded",
+    "1 while what this process publishes over Redis does not come back to it, else 0.",
+    namespace=_PREFIX,
+    registry=REGISTRY,
+    multiprocess_mode="livemax",
+)
 
 
 def are_metrics_shared() -> bool:
@@ -101,13 +108,6 @@ def shared_metrics() -> Iterator[tuple[Mapping[str, str], Callable[[int], None]]
         return
     with tempfile.TemporaryDirectory(prefix="windowseat-metrics-") as folder:
         yield {**os.environ, SHARED_FOLDER: folder}, partial(mark_process_dead, path=folder)
-
-redis_degraded = Gauge(
-    "redis_degraded",
-    "1 while what this process publishes over Redis does not come back to it, else 0.",
-    namespace=_PREFIX,
-    registry=REGISTRY,
-)
 
 
 def count_settled_request(
