@@ -98,7 +98,7 @@ class Child:
             f"--line={line}",
             stdin=asyncio.subprocess.DEVNULL,
             pass_fds=(line, *self._program.descriptors),
-            env=self._environment,
+            env=dict(self._environment),
             start_new_session=True,  # Ctrl-C in a terminal is for the main process
         )
 

@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+import uvloop
 
 from conversations.management import supervisor
 from conversations.management.supervisor import GaveUp, Program, Supervisor
@@ -42,7 +43,7 @@ def supervise(*programs: str, when_ready=lambda: None, ending_seconds: float = P
         told.said.append("ready")
         when_ready()
 
-    asyncio.run(
+    uvloop.run(
         keeping.run(
             say_ready=say_ready, say_stopping=lambda: told.said.append("stopping"), ending_seconds=ending_seconds
         )
@@ -70,7 +71,7 @@ def test_one_that_does_not_start_ends_the_others():
 def test_one_whose_program_is_not_there_ends_the_others():
     keeping = Supervisor([child(PATIENT), Program("The child", ("/nowhere",))], environment=os.environ)
     with pytest.raises(GaveUp, match=r"^The child could not be started: No such file or directory\.$"):
-        asyncio.run(keeping.run(say_ready=lambda: None, say_stopping=lambda: None, ending_seconds=PATIENCE_SECONDS))
+        uvloop.run(keeping.run(say_ready=lambda: None, say_stopping=lambda: None, ending_seconds=PATIENCE_SECONDS))
 
 
 def test_one_that_is_killed_is_started_again(tmp_path):
