@@ -22,6 +22,7 @@ from conversations.runs.background_writer import summary_writer, title_writer  #
 from conversations.runs.indexer import Indexer  # noqa: E402
 from conversations.runs.message_counter import MessageCounter  # noqa: E402
 from conversations.runs.message_indexer import MessageIndexer  # noqa: E402
+from conversations.runs.pool_notes import PoolNotes  # noqa: E402
 from conversations.runs.reaper import Reaper  # noqa: E402
 from conversations.runs.worker import Worker  # noqa: E402
 from conversations.sockets.handshake_turns import HandshakeTurns  # noqa: E402
@@ -38,8 +39,8 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """Run the workers inside this process from start-up to shut-down, or only reap, if other processes run them."""
     workers = (
         (redis_echo, Indexer(), MessageIndexer(), MessageCounter(), summary_writer(), title_writer(), Worker())
-        if settings.RUN_WORKER
-        else (redis_echo, Reaper())
+        if settings.RUN_WORKER and settings.PROCESSES == 1
+        else (redis_echo, Reaper(), PoolNotes())
     )
     await receive()
     for worker in workers:

@@ -155,6 +155,14 @@ SOCKETS_PER_USER = ENV.integer(
 RUN_WORKER = ENV.switch(
     "RUN_WORKER", default=True, help="Make replies inside the web process. Off when `run_worker` processes do it."
 )
+PROCESSES = ENV.integer(
+    "PROCESSES",
+    default=1,
+    minimum=1,
+    maximum=8,
+    help="Web processes that `serve` starts on this machine, behind one port; above 1 replies are made in one more. "
+    "Needs `REDIS_URL`.",
+)
 TOOL_STEPS = ENV.integer("TOOL_STEPS", default=8, minimum=1, help="Steps in which one reply may call tools.")
 TOOL_SECONDS = ENV.integer(
     "TOOL_SECONDS",
@@ -254,6 +262,8 @@ DATABASE_PREPARES = ENV.switch(
 REDIS_URL = ENV.text(
     "REDIS_URL", help="Redis, which carries live text between processes; needed only with more than one."
 )
+if PROCESSES > 1 and not REDIS_URL:
+    raise ImproperlyConfigured("PROCESSES above 1 needs REDIS_URL, which carries live text between the processes.")
 
 if DATABASE_URL:
     try:

@@ -24,6 +24,11 @@ from conversations.providers.egress.destinations import EgressRefused, named_des
 from conversations.tools.registry import registry
 from conversations.window_policies import make_policy
 
+FREE_CONNECTIONS = """
+SELECT sum(CASE name WHEN 'max_connections' THEN setting::int ELSE -setting::int END) FROM pg_settings
+WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections')
+"""
+
 
 @register
 def check_language_models(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
@@ -167,6 +172,25 @@ def check_tools(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[
     """Warn of functions that can't be tools: the site does without them."""
     hint = "TOOL_MODULES holds dotted paths of modules whose functions have the decorator @tool, by commas."
     return [checks.Warning(f"Tools: {problem}.", hint=hint, id="conversations.W005") for problem in registry().problems]
+
+
+@register(Tags.database)
+def check_connections(*, databases: Sequence[str] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn where several processes of `serve` may together want more connections than the database takes."""
+    if DEFAULT_DB_ALIAS not in (databases or ()) or settings.PROCESSES == 1:
+        return []
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(FREE_CONNECTIONS)
+            [(free,)] = cursor.fetchall()
+    except DatabaseError:
+        return []  # it can't be reached, and the checks of the database say why
+    processes = settings.PROCESSES + settings.RUN_WORKER
+    wanted = processes * (settings.DATABASE_POOL_SIZE + 1)  # a pool, and the health probe's own
+    if wanted <= free:
+        return []
+    text = f"{processes} processes want up to {wanted} connections, and the database takes {free}."
+    return [checks.Warning(text, hint="Lower PROCESSES or DATABASE_POOL_SIZE.", id="conversations.W007")]
 
 
 @register

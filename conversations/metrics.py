@@ -1,16 +1,25 @@
 """Metrics of this process in Prometheus form: counters and histograms, added to where things happen.
 
-Each process has its own, and all are scraped. No label names a user or a conversation, so their number stays small.
-Gauges that the database knows for all processes are in `selectors.figures.live_gauges`.
+Each process has its own, and all are scraped; those under one main process share a folder, and each answers with the
+sums of all. No label names a user or a conversation, so their number stays small. Gauges that the database knows for
+all processes are in `selectors.figures.live_gauges`.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
+from functools import partial
 
+from django.conf import settings
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 REGISTRY = CollectorRegistry(auto_describe=True)
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client's; it has to be known before the first metric is made
 _PREFIX = "windowseat"
 FIRST_TOKEN_SECONDS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120)
 RATIOS = (0.5, 0.8, 0.9, 0.95, 0.99, 1.0, 1.01, 1.05, 1.1, 1.2, 1.5, 2.0)
@@ -62,14 +71,43 @@ input_estimate_ratio = Histogram(
 leases_over = Counter(
     "leases_over", "Runs taken away from a worker because their lease was over.", namespace=_PREFIX, registry=REGISTRY
 )
-open_sockets = Gauge("open_sockets", "Open sockets of pages.", namespace=_PREFIX, registry=REGISTRY)
-
+open_sockets = Gauge(
+    "open_sockets", "Open sockets of pages.", namespace=_PREFIX, registry=REGISTRY, multiprocess_mode="livesum"
+)
 redis_degraded = Gauge(
     "redis_degraded",
     "1 while what this process publishes over Redis does not come back to it, else 0.",
     namespace=_PREFIX,
     registry=REGISTRY,
+    multiprocess_mode="livemax",
 )
+
+
+def are_metrics_shared() -> bool:
+    """Tell whether the processes of one main process put their metrics together."""
+    return bool(os.environ.get(SHARED_FOLDER))
+
+
+def registry_of_all() -> CollectorRegistry:
+    """Return the registry to answer with: this process's, or one that adds up those of all that share a folder."""
+    if not are_metrics_shared():
+        return REGISTRY
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return registry
+
+
+@contextmanager
+def shared_metrics() -> Iterator[tuple[Mapping[str, str], Callable[[int], None]]]:
+    """Yield the environment of processes that put their metrics together, and what is called at the end of each.
+
+    Counters go on after that, gauges don't.
+    """
+    if not settings.METRICS_TOKEN:
+        yield os.environ, lambda process_id: None
+        return
+    with tempfile.TemporaryDirectory(prefix="windowseat-metrics-") as folder:
+        yield {**os.environ, SHARED_FOLDER: folder}, partial(mark_process_dead, path=folder)
 
 
 def count_settled_request(

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from conversations.checks import (
+    check_connections,
     check_embedding_model,
     check_language_models,
     check_processes,
@@ -79,6 +80,14 @@ def test_workers_elsewhere_without_redis_are_warned_of(settings):
     assert ids(check_processes(None)) == ["conversations.W001"]
     settings.REDIS_URL = "redis://127.0.0.1"
     assert ids(check_processes(None)) == []
+
+
+@pytest.mark.parametrize(
+    ("processes", "pool_size", "expected"), [(8, 16, []), (2, 200, ["conversations.W007"]), (1, 1000, [])]
+)
+def test_more_connections_than_the_database_takes_are_warned_of(db, settings, processes, pool_size, expected):
+    settings.PROCESSES, settings.DATABASE_POOL_SIZE = processes, pool_size
+    assert ids(check_connections(databases=["default"])) == expected
 
 
 def test_window_policies_that_can_be_loaded_are_fine(settings):

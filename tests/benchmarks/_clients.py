@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 import uuid
 from dataclasses import dataclass
+from typing import Any
 
 from websockets.asyncio.client import connect
 
+SILENCE_SECONDS = 5.0
 QUESTION = "Tell me about sorting, step by step."
 
 
@@ -19,6 +22,7 @@ class Received:
     text: str
     first_token_seconds: float
     frames: int
+    gaps: int = 0  # pieces that came although text before them was missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +41,26 @@ class SitePage:
             f"{self.address.replace('http', 'ws', 1)}/ws/", origin=self.address, additional_headers=headers
         ) as socket:
             await socket.send(json.dumps(self._message()))
-            asked_at, first_at, text, frames = time.monotonic(), None, "", 0
-            async for payload in socket:
+            asked_at, first_at, text, frames, gaps = time.monotonic(), None, "", 0, 0
+            while True:
+                try:
+                    payload = await asyncio.wait_for(socket.recv(), SILENCE_SECONDS)
+                except TimeoutError:  # frames between processes may be lost, also the last one: a page asks then
+                    await socket.send(json.dumps(self._sync()))
+                    continue
                 frames += 1
                 frame = json.loads(payload)
-                if frame["type"] == "reply.delta" and frame["at"] == len(text):
+                if frame["type"] == "reply.delta":
                     first_at = first_at or time.monotonic()
-                    text += frame["text"]
-                elif frame["type"] == "reply.done" and first_at:
-                    return Received(text, first_at - asked_at, frames)
-                elif frame["type"] in ("reply.delta", "reply.failed", "error"):
+                    gaps += frame["at"] > len(text)
+                    text = text.ljust(frame["at"])[: frame["at"]] + frame["text"]
+                elif first_at and (frame["type"] == "reply.done" or _tells_end(frame)):
+                    return Received(text, first_at - asked_at, frames, gaps)
+                elif frame["type"] in ("reply.failed", "error"):
                     raise RuntimeError(f"not what was expected: {payload}")
-        raise RuntimeError("the socket was closed before the reply was done")
+
+    def _sync(self) -> dict[str, object]:
+        return {"type": "conversation.sync", "conversation": str(self.conversation), "from_position": 0}
 
     def _message(self) -> dict[str, str]:
         return {
@@ -57,6 +69,12 @@ class SitePage:
             "client_id": str(uuid.uuid4()),
             "content": self.content,
         }
+
+
+def _tells_end(frame: dict[str, Any]) -> bool:
+    """Is it a snapshot in which no reply is streaming?"""
+    messages = frame["messages"] if frame["type"] == "conversation.snapshot" else []
+    return bool(messages) and not any(message.get("state") == "streaming" for message in messages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,13 @@ The figure is chunks of the provider whose text arrived, for each second of CPU 
 PostgreSQL's own processes are left out of it, as the provider is, and counted in a second figure. Every reply is
 compared with what the provider sent and, by its SHA-256, with what is stored.
 
-    python -m tests.benchmarks.streaming [--replies 50] [--tokens 600] [--pace 25] [--within 1] [--pairs 3] [--json F]
+    python -m tests.benchmarks.streaming [--replies 50] [--tokens 600] [--pace 25] [--within 1] [--pairs 3]
+                                         [--processes 1] [--json F]
 
-*pace* is milliseconds before each token, *within* the seconds in which all are asked for.
+*pace* is milliseconds before each token, *within* the seconds in which all are asked for. With several *processes* the
+product is that many web processes and a worker behind one port, with a redis-server between them; the CPU time is that
+of all of them together, and Redis's is a figure of its own. How much more they do in a second shows the figure of
+chunks a wall second, where --pace 1 asks for more than they can do.
 """
 
 from __future__ import annotations
@@ -18,9 +22,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import shutil
 import statistics
+import sys
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 import psutil
@@ -31,6 +39,7 @@ from tests.benchmarks._figures import Figures, arguments_for, percentile, verdic
 from tests.benchmarks._processes import cpu_seconds, started
 from tests.benchmarks._provider import markdown_tokens
 from tests.benchmarks._site import temporary_site
+from tests.faults.processes import RedisProcess
 from tests.support.ports import free_port
 
 AT_LEAST = 0.6  # for the load below
@@ -46,6 +55,7 @@ class Load:
     pace_milliseconds: int = 25  # as the demo model: 40 tokens a second
     within_seconds: float = 1.0
     pairs: int = 3
+    processes: int = 1
 
     @property
     def language_model(self) -> str:
@@ -58,17 +68,24 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round cost, in CPU seconds, and how long each of its replies took to begin."""
+    """What one round cost, in CPU seconds, and how long it took, and each of its replies to begin."""
 
     chunks: int
+    wall_seconds: float
     server_cpu_seconds: float
     postgres_cpu_seconds: float
+    redis_cpu_seconds: float
     first_token_seconds: list[float]
     frames: int
+    gaps: int
 
     @property
     def chunks_per_cpu_second(self) -> float:
         return self.chunks / self.server_cpu_seconds
+
+    @property
+    def chunks_per_wall_second(self) -> float:
+        return self.chunks / self.wall_seconds
 
     @property
     def chunks_per_cpu_second_with_postgres(self) -> float:
@@ -82,37 +99,53 @@ class Contender:
     name: str
     server: psutil.Process
     postgres: psutil.Process
+    redis: psutil.Process | None
     pages: Sequence[Page]
 
     def take_round(self, load: Load) -> Round:
-        server_before, postgres_before = cpu_seconds(self.server), cpu_seconds(self.postgres)
+        server_before, postgres_before, redis_before = self._cpu_seconds()
+        began = time.monotonic()
         received = uvloop.run(ask_all(self.pages, load))
+        wall_seconds = time.monotonic() - began
+        server, postgres, redis = self._cpu_seconds()
         return Round(
             chunks=load.replies * load.tokens,
-            server_cpu_seconds=cpu_seconds(self.server) - server_before,
-            postgres_cpu_seconds=cpu_seconds(self.postgres) - postgres_before,
+            wall_seconds=wall_seconds,
+            server_cpu_seconds=server - server_before,
+            postgres_cpu_seconds=postgres - postgres_before,
+            redis_cpu_seconds=redis - redis_before,
             first_token_seconds=[reply.first_token_seconds for reply in received],
             frames=sum(reply.frames for reply in received),
+            gaps=sum(reply.gaps for reply in received),
         )
+
+    def _cpu_seconds(self) -> tuple[float, float, float]:
+        return cpu_seconds(self.server), cpu_seconds(self.postgres), cpu_seconds(self.redis) if self.redis else 0.0
 
 
 async def ask_all(pages: Sequence[Page], load: Load) -> list[Received]:
-    """Return the replies of all pages, which begin one after the other. Raises `RuntimeError` unless all are whole."""
+    """Return the replies of all pages, which begin one after the other. Raises `RuntimeError` unless all are whole.
+
+    Between several processes frames may be lost: a page asks for what is missing. Here such gaps are counted alone.
+    """
 
     async def ask(number: int, page: Page) -> Received:
         await asyncio.sleep(load.within_seconds * number / len(pages))
         return await page.ask()
 
     received = await asyncio.gather(*(ask(number, page) for number, page in enumerate(pages)))
-    if any(reply.text != load.text for reply in received):
+    if any(reply.text != load.text and load.processes == 1 for reply in received):
         raise RuntimeError("a reply did not arrive as the provider sent it")
     return received
 
 
 def measure(load: Load) -> Figures:
     with (
+        redis_between(load.processes) as (redis, redis_url),
         started("-m", "tests.benchmarks._provider", ready="http") as (_, base_url),
-        temporary_site(**site_settings(base_url, load.language_model)) as postgres,
+        temporary_site(
+            **site_settings(base_url, load.language_model), PROCESSES=str(load.processes), REDIS_URL=redis_url
+        ) as postgres,
         started("manage.py", "serve", ready="Stop it with") as (site, _),
         started("-m", "tests.benchmarks._relay", base_url, ready="ws") as (relay, relay_address),
     ):
@@ -121,12 +154,25 @@ def measure(load: Load) -> Figures:
         people = make_people(load.replies)
         address = os.environ["SITE_URL"]
         contenders = (
-            Contender("product", site, postgres, [SitePage(address, p.cookie, p.conversation) for p in people]),
-            Contender("relay", relay, postgres, [RelayPage(relay_address, load.language_model)] * load.replies),
+            Contender("product", site, postgres, redis, [SitePage(address, p.cookie, p.conversation) for p in people]),
+            Contender("relay", relay, postgres, None, [RelayPage(relay_address, load.language_model)] * load.replies),
         )
         rounds = take_rounds(contenders, load)
         verify_stored((person.stored_reply() for person in people), load.text)
     return figures(rounds, load)
+
+
+@contextmanager
+def redis_between(processes: int) -> Iterator[tuple[psutil.Process | None, str]]:
+    """Yield a redis-server and its address, if there are several *processes*."""
+    if processes == 1:
+        yield None, ""
+        return
+    redis = RedisProcess(shutil.which("redis-server") or sys.exit("needs redis-server: apt-get install redis-server"))
+    try:
+        yield psutil.Process(redis.process.pid), redis.url
+    finally:
+        redis.kill()
 
 
 def site_settings(base_url: str, language_model: str) -> dict[str, str]:
@@ -180,6 +226,9 @@ def summary(rounds: list[Round], replies: int) -> Figures:
         "chunks_per_cpu_second_with_postgres": statistics.median(
             taken.chunks_per_cpu_second_with_postgres for taken in rounds
         ),
+        "gaps": sum(taken.gaps for taken in rounds),
+        "chunks_per_wall_second": statistics.median(taken.chunks_per_wall_second for taken in rounds),
+        "redis_milliseconds_a_reply": statistics.median(taken.redis_cpu_seconds for taken in rounds) * 1e3 / replies,
         "server_milliseconds_a_reply": statistics.median(taken.server_cpu_seconds for taken in rounds) * 1e3 / replies,
         "postgres_milliseconds_a_reply": statistics.median(taken.postgres_cpu_seconds for taken in rounds)
         * 1e3
@@ -191,11 +240,15 @@ def summary(rounds: list[Round], replies: int) -> Figures:
 
 def report(result: Figures) -> None:
     print("{replies} replies of {tokens} tokens, one each {pace_milliseconds} ms; {pairs} pairs".format(**result))
+    load_now, _, load_before = os.getloadavg()
+    print(f"{result['processes']} web processes; load of the machine {load_now:.1f}, before {load_before:.1f}")
     for name in ("product", "relay"):
         row, first = result[name], result[name]["first_token_seconds"]
         print(
             f"{name:<8} {row['chunks_per_cpu_second']:>6.0f} chunks a CPU second, "
-            f"{row['server_milliseconds_a_reply']:.1f} + {row['postgres_milliseconds_a_reply']:.1f} ms a reply, "
+            f"{row['server_milliseconds_a_reply']:.1f} + {row['postgres_milliseconds_a_reply']:.1f} + "
+            f"{row['redis_milliseconds_a_reply']:.1f} ms a reply (site, PostgreSQL, Redis), "
+            f"{row['chunks_per_wall_second']:.0f} chunks a second, {row['gaps']} gaps, "
             f"first token after {first['p50'] * 1e3:.0f} ms (p50), {first['p95'] * 1e3:.0f} ms (p95)"
         )
     print("product : relay                 ", verdict(result["product_to_relay"], at_least=AT_LEAST))
@@ -209,8 +262,9 @@ def main() -> None:
     arguments.add_argument("--pace", type=int, default=usual.pace_milliseconds, help="milliseconds before each token")
     arguments.add_argument("--within", type=float, default=usual.within_seconds, help="seconds in which all are begun")
     arguments.add_argument("--pairs", type=int, default=usual.pairs)
+    arguments.add_argument("--processes", type=int, default=usual.processes, help="web processes of the product")
     chosen = arguments.parse_args()
-    result = measure(Load(chosen.replies, chosen.tokens, chosen.pace, chosen.within, chosen.pairs))
+    result = measure(Load(chosen.replies, chosen.tokens, chosen.pace, chosen.within, chosen.pairs, chosen.processes))
     report(result)
     write_json(result, chosen.json)
 

@@ -40,6 +40,7 @@ class Row:
 ROWS = (
     Row("The server is killed in mid reply", "test_killed_server.py", 200),
     Row("The web process is killed, the worker goes on", "test_two_processes.py::test_a_killed_web_process*", 200),
+    Row("One of several processes is killed, or the one that keeps them", "test_several_processes.py", 20),
     Row("A worker is killed before the first token, or after it", "test_abandoned_replies.py", 50),
     Row("A worker is killed while tools are called", "test_tools.py", 50),
     Row("A worker sleeps past its lease, or is killed once a request is paid", "test_billed_once.py", 20),

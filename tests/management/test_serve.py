@@ -138,6 +138,8 @@ def test_a_worker_says_in_one_sentence_what_is_wrong_with_the_database(postgres,
     ("name", "value", "said"),
     [
         ("PORT", "70000", "A setting is wrong: PORT must be a whole number from 1 to 65535."),
+        ("PROCESSES", "3", "A setting is wrong: PROCESSES above 1 needs REDIS_URL"),
+        ("PROCESSES", "9", "A setting is wrong: PROCESSES must be a whole number from 1 to 8."),
         ("SITE_URL", "ftp://x", "A setting is wrong: SITE_URL must be an address"),
         ("SITE_URL", "https://chat.example.org", "A setting is wrong: SECRET_KEY is required"),
     ],

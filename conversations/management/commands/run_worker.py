@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Callable
 from typing import Any
 
 import uvloop
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 from prometheus_client import start_http_server
 
 from chatsite.postgres.connection import begin_serving, end_waits
 from conversations.live.redis_echo import redis_echo
 from conversations.management.ending import ENDING_SECONDS, end_within
+from conversations.management.main_process import MainProcess, add_descriptor
 from conversations.management.memory import return_freed_memory
 from conversations.management.startup import require_database
 from conversations.metrics import REGISTRY
@@ -21,38 +23,66 @@ from conversations.runs.background_writer import summary_writer, title_writer
 from conversations.runs.indexer import Indexer
 from conversations.runs.message_counter import MessageCounter
 from conversations.runs.message_indexer import MessageIndexer
+from conversations.runs.pool_notes import PoolNotes
 from conversations.runs.worker import DRAIN_SECONDS, Worker
 from conversations.services.language_models.model_context import load_tokenizers
 from conversations.tracing import begin_tracing, end_tracing
+
+STOPPING_SECONDS = DRAIN_SECONDS + ENDING_SECONDS
 
 
 class Command(BaseCommand):
     help = "Make replies and read documents until told to stop; then let the running replies end."
 
-    def handle(self, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_descriptor(parser, "--line")
+
+    def handle(self, *, line: int | None, **options: Any) -> None:
+        """Work alone, or for a main process that has looked at the database and shows the metrics of all."""
         return_freed_memory()
-        require_database()
+        if line is None:
+            require_database()
+            if settings.METRICS_PORT:
+                start_http_server(settings.METRICS_PORT, addr=settings.HOST, registry=REGISTRY)
+            say_ready, say_stopping = say_working, say_draining
+        else:
+            say_ready, say_stopping = MainProcess(line, ending_seconds=STOPPING_SECONDS).say_ready, lambda: None
         load_tokenizers()
-        if settings.METRICS_PORT:
-            start_http_server(settings.METRICS_PORT, addr=settings.HOST, registry=REGISTRY)
         begin_tracing()
         begin_serving()
-        uvloop.run(work())
+        uvloop.run(work(say_ready=say_ready, say_stopping=say_stopping))
 
 
-async def work() -> None:
-    workers = (redis_echo, Indexer(), MessageIndexer(), MessageCounter(), summary_writer(), title_writer(), Worker())
+def say_working() -> None:
+    print("Making replies. Stop it with Ctrl-C.", flush=True)
+
+
+def say_draining() -> None:
+    print(f"Stopping. Replies that are being made may finish, for up to {DRAIN_SECONDS:g} seconds.", flush=True)
+
+
+async def work(*, say_ready: Callable[[], None], say_stopping: Callable[[], None]) -> None:
+    workers = (
+        redis_echo,
+        Indexer(),
+        MessageIndexer(),
+        MessageCounter(),
+        summary_writer(),
+        title_writer(),
+        PoolNotes(),
+        Worker(),
+    )
     told_to_stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
     for worker in workers:
         await worker.start()
-    print("Making replies. Stop it with Ctrl-C.", flush=True)
+    say_ready()
     await told_to_stop.wait()
     draining = [asyncio.create_task(worker.drain()) for worker in workers]
     await asyncio.sleep(0)  # from here on nothing more is taken
-    print(f"Stopping. Replies that are being made may finish, for up to {DRAIN_SECONDS:g} seconds.", flush=True)
-    end_within(DRAIN_SECONDS + ENDING_SECONDS)
+    say_stopping()
+    end_within(STOPPING_SECONDS)
     await asyncio.gather(*draining)
     end_tracing()
     end_waits()

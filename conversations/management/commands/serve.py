@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import gc
 import socket
+import sys
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import uvicorn
+import uvloop
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connections
 
 from chatsite.accounts.sign_up.first_admin import first_admin_url
 from chatsite.postgres.connection import begin_serving, end_waits
 from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.management.http_protocol import HttpProtocol
+from conversations.management.main_process import MainProcess, add_descriptor
 from conversations.management.memory import return_freed_memory
 from conversations.management.startup import (
     CannotListen,
@@ -25,36 +30,46 @@ from conversations.management.startup import (
     migrate,
     require_schema,
 )
+from conversations.management.supervisor import GaveUp, Program, Supervisor
+from conversations.metrics import shared_metrics
 from conversations.runs.worker import DRAIN_SECONDS
 from conversations.services.language_models.model_context import load_tokenizers
 from conversations.tracing import begin_tracing, end_tracing
 
 MAX_FRAME_BYTES = 256 * 1024
 REQUESTS_SECONDS = 30
+STOPPING_SECONDS = REQUESTS_SECONDS + DRAIN_SECONDS + ENDING_SECONDS
+MARGIN_SECONDS = 1.0  # for a process that ends itself after these
+LISTENER, LINE = "--listener", "--line"
 
 
 class AnnouncedServer(uvicorn.Server):
-    """Says that the site is ready when it is, not before."""
+    """Says that the site is ready when it is, not before, and that it stops."""
 
-    def __init__(self, config: uvicorn.Config, announcement: str) -> None:
+    def __init__(
+        self, config: uvicorn.Config, *, say_ready: Callable[[], None], say_stopping: Callable[[], None]
+    ) -> None:
         super().__init__(config)
-        self.announcement = announcement
+        self._say_ready, self._say_stopping = say_ready, say_stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         spare_the_collector()
-        print(self.announcement, flush=True)
+        self._say_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        print(
-            f"Stopping. Open requests have up to {REQUESTS_SECONDS} seconds, "
-            f"then running replies up to {DRAIN_SECONDS:g}.",
-            flush=True,
-        )
-        end_within(REQUESTS_SECONDS + DRAIN_SECONDS + ENDING_SECONDS)
+        self._say_stopping()
+        end_within(STOPPING_SECONDS)
         await super().shutdown(sockets)
         end_tracing()
         end_waits()
+
+
+def say_stopping() -> None:
+    print(
+        f"Stopping. Open requests have up to {REQUESTS_SECONDS} seconds, then running replies up to {DRAIN_SECONDS:g}.",
+        flush=True,
+    )
 
 
 def spare_the_collector() -> None:
@@ -68,14 +83,30 @@ class Command(BaseCommand):
     help = "Prepare the database and serve the site."
     requires_system_checks = []  # handle() runs them, the database's included
 
-    def handle(self, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        for name in (LISTENER, LINE):
+            add_descriptor(parser, name)
+
+    def handle(self, *, listener: int | None, line: int | None, **options: Any) -> None:
         return_freed_memory()
+        if listener is None or line is None:
+            self._serve_site()
+        else:
+            serve_beside_others(socket.socket(fileno=listener), MainProcess(line, ending_seconds=STOPPING_SECONDS))
+
+    def _serve_site(self) -> None:
         try:
             listener = listen(settings.HOST, settings.PORT)
         except CannotListen as error:
             raise CommandError(str(error)) from None
         with listener:
-            serve(listener, announcement=self._prepare_or_say_why())
+            announcement = self._prepare_or_say_why()
+            say_ready = partial(print, announcement, flush=True)
+            if settings.PROCESSES > 1:
+                keep_processes(listener, say_ready=say_ready)
+            else:
+                begin_work()
+                serve(listener, say_ready=say_ready, say_stopping=say_stopping)
 
     def _prepare_or_say_why(self) -> str:
         """Prepare the site. Raises `CommandError`, with one sentence, where the database is none to start with."""
@@ -85,21 +116,57 @@ class Command(BaseCommand):
             raise CommandError(database_sentence(error)) from None
 
     def _prepare(self) -> str:
-        """Check the settings and the database, migrate, load what replies need, and return the banner."""
+        """Check the settings and the database, migrate, and return the banner."""
         self.check(databases=list(connections))
         migrate()
         require_schema()
-        load_tokenizers()
-        announcement = banner(first_admin_url=first_admin_url())
-        begin_tracing()
-        begin_serving()
-        return announcement
+        return banner(first_admin_url=first_admin_url())
 
 
-def serve(listener: socket.socket, *, announcement: str) -> None:
+def keep_processes(listener: socket.socket, *, say_ready: Callable[[], None]) -> None:
+    """Keep web processes that accept from *listener*, and a worker if it is ours to run, until told to stop."""
+    begin_serving()  # which closes the connections of the preparation
+    with shared_metrics() as (environment, forget_process):
+        supervisor = Supervisor(programs(listener.fileno()), environment=environment, forget=forget_process)
+
+        def stop() -> None:
+            listener.close()
+            say_stopping()
+
+        try:
+            uvloop.run(
+                supervisor.run(say_ready=say_ready, say_stopping=stop, ending_seconds=STOPPING_SECONDS + MARGIN_SECONDS)
+            )
+        except GaveUp as error:
+            raise CommandError(str(error)) from None
+
+
+def programs(listener: int) -> list[Program]:
+    """Return what the children run: so many web processes as PROCESSES says, and a worker if it is ours to run."""
+    manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
+    serving = (*manage, "serve", f"{LISTENER}={listener}")
+    web = [Program(f"Web process {number + 1}", serving, (listener,)) for number in range(settings.PROCESSES)]
+    return [*web, Program("The worker", (*manage, "run_worker"))] if settings.RUN_WORKER else web
+
+
+def begin_work() -> None:
+    """Load what replies need, and begin to serve the database's answers within their limits."""
+    load_tokenizers()
+    begin_tracing()
+    begin_serving()
+
+
+def serve_beside_others(listener: socket.socket, main_process: MainProcess) -> None:
+    """Serve in a process of several: the main one has prepared the site, and speaks for all."""
+    listener.set_inheritable(False)
+    begin_work()
+    serve(listener, say_ready=main_process.say_ready, say_stopping=lambda: None)
+
+
+def serve(listener: socket.socket, *, say_ready: Callable[[], None], say_stopping: Callable[[], None]) -> None:
     """Answer requests until the process is told to stop; then let running requests end."""
     with suppress(KeyboardInterrupt):
-        AnnouncedServer(server_config(), announcement).run(sockets=[listener])
+        AnnouncedServer(server_config(), say_ready=say_ready, say_stopping=say_stopping).run(sockets=[listener])
 
 
 def server_config() -> uvicorn.Config:

@@ -1,17 +1,22 @@
 """Gauges of the whole site, for metrics: runs by state, ages of queue and leases, money reserved, database pool.
 
-They are read in one statement when metrics are scraped, at most once in `KEPT_SECONDS`.
+They are read in one statement when metrics are scraped, at most once in `KEPT_SECONDS`. Where processes share metrics,
+each writes down its own pool every few seconds, and what is scraped is the sum.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from django.db import connection, connections
+from prometheus_client import Gauge
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+
+from conversations.metrics import are_metrics_shared
 
 KEPT_SECONDS = 5.0
 RUN_STATES = ("waiting", "running", "awaiting_approval")
@@ -59,7 +64,7 @@ class LiveGauges(Collector):
                 lease_over_seconds,
             )
             yield _gauge("reserved_usd", "US dollars held for requests and tool loops under way.", reserved_usd)
-        for name, number in _pool_figures().items():
+        for name, number in () if are_metrics_shared() else _pool_figures().items():
             yield _gauge(f"database_{name}", POOL[name], number)
 
     def _current_row(self) -> tuple[Any, ...] | None:
@@ -81,6 +86,21 @@ def _pool_figures() -> dict[str, int]:
     pool = getattr(connections["default"], "pool", None)
     figures = pool.get_stats() if pool else {}
     return {name: figures.get(name, 0) for name in POOL} if figures else {}
+
+
+def note_pool_figures() -> None:
+    """Write this process's pool down, for all that share metrics."""
+    gauges = _pool_gauges()
+    for name, number in _pool_figures().items():
+        gauges[name].set(number)
+
+
+@cache
+def _pool_gauges() -> dict[str, Gauge]:
+    return {
+        name: Gauge(f"windowseat_database_{name}", help_, registry=None, multiprocess_mode="livesum")
+        for name, help_ in POOL.items()
+    }
 
 
 def _gauge(name: str, help_: str, value: float) -> Metric:
