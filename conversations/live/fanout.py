@@ -15,6 +15,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
@@ -34,6 +35,9 @@ COUNTS = "counts"  # … and of conversations whose messages are to be counted i
 MESSAGES = "messages"  # … and of messages that are to be indexed
 PROCESS_ID = uuid.uuid4().hex
 Deliver = Callable[[str], None]
+Event = dict[str, str]  # as the channel layer takes it
+SENT_TOGETHER = 500  # events by one round trip
+SENDING_SECONDS = 1.0  # nothing waits for it but other events; a busy loop is not a Redis that is away
 
 
 class Subscriber:
@@ -100,7 +104,6 @@ class ProcessListener:
 
 
 _subscribers: dict[str, set[Subscriber]] = defaultdict(set)
-_sending: set[asyncio.Task[None]] = set()
 
 
 def subscribe(topic: str, subscriber: Subscriber) -> None:
@@ -149,30 +152,52 @@ def _send_to_other_processes(layer: Any, topic: str, payload: str) -> None:
     if redis_breaker.is_open:
         return
     event = {"type": "fanout.payload", "origin": PROCESS_ID, "payload": payload}
-    if _running_loop():
-        _send_in_background(layer, topic, event)
+    if loop := _running_loop():
+        _outbox_of(loop).put(layer, topic, event)
     elif loop := loop_of_thread():
-        loop.call_soon_threadsafe(_send_in_background, layer, topic, event)
+        loop.call_soon_threadsafe(lambda: _outbox_of(loop).put(layer, topic, event))
     else:
-        async_to_sync(_send_or_drop)(layer, topic, event)
+        async_to_sync(_send_or_drop)(layer, [(topic, event)], PATIENCE_SECONDS)
 
 
-def _send_in_background(layer: Any, topic: str, event: dict[str, str]) -> None:
-    task = asyncio.ensure_future(_send_or_drop(layer, topic, event))
-    _sending.add(task)  # the loop keeps only a weak reference
-    task.add_done_callback(_sending.discard)
+class _Outbox:
+    """Events of one event loop for other processes. What comes while some are sent goes together, by one round trip.
+
+    When each was sent by itself, fifty replies that streamed at once waited for one another until Redis seemed away.
+    """
+
+    def __init__(self) -> None:
+        self._events: list[tuple[str, Event]] = []
+        self._sending: asyncio.Task[None] | None = None
+
+    def put(self, layer: Any, topic: str, event: Event) -> None:
+        self._events.append((topic, event))
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.create_task(self._send_all(layer), name="send to other processes")
+
+    async def _send_all(self, layer: Any) -> None:
+        while self._events:
+            events, self._events = self._events[:SENT_TOGETHER], self._events[SENT_TOGETHER:]
+            await _send_or_drop(layer, events, SENDING_SECONDS)
 
 
-async def _send_or_drop(layer: Any, topic: str, event: dict[str, str]) -> None:
-    """Send *event* by Redis. While that is away frames are dropped at once, because waiting would hold up all else.
+def _outbox_of(loop: asyncio.AbstractEventLoop) -> _Outbox:
+    return _outboxes.setdefault(loop, _Outbox())
+
+
+_outboxes: WeakKeyDictionary[asyncio.AbstractEventLoop, _Outbox] = WeakKeyDictionary()
+
+
+async def _send_or_drop(layer: Any, events: list[tuple[str, Event]], seconds: float) -> None:
+    """Send *events* by Redis. While that is away they are dropped at once, because waiting would hold up all else.
 
     Pages of other processes heal by asking again.
     """
     if redis_breaker.is_open:
         return
     try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            await layer.group_send(topic, event)
+        async with asyncio.timeout(seconds):
+            await layer.send_events(events)
     except Exception as error:
         if redis_echo.hears and not redis_breaker.is_open:
             logger.warning("frames do not reach the other processes: %s", str(error) or type(error).__name__)

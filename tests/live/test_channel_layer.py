@@ -111,3 +111,13 @@ async def test_without_redis_no_echo_is_sent_and_nothing_is_amiss():
     await echo.start()
     assert echo.hears
     await echo.drain()
+
+
+async def test_events_that_are_sent_together_arrive_in_their_order(redis):
+    layer = TopicLayer(hosts=[redis.url], prefix="windowseat")
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        channel = await layer.new_channel()
+        await layer.group_add("one", channel)
+        await layer.send_events([("one", {"number": number}) for number in range(100)])
+        assert [(await layer.receive(channel))["number"] for _ in range(100)] == list(range(100))
+        await layer.flush()
