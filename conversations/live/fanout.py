@@ -103,6 +103,48 @@ class ProcessListener:
                 offer_here(self._topic, event["payload"])
 
 
+class PageListener:
+    """Hears by Redis what other processes publish on the topics of this one's pages: by one channel for all of them.
+
+    A channel for each socket cost as much again for each frame as sending it to the page. Belongs to one event loop.
+    """
+
+    def __init__(self, layer: Any) -> None:
+        self._layer = layer
+        self._channel = ""
+        self._topics: set[str] = set()
+        self._listening: asyncio.Task[None] | None = None
+
+    async def join(self, topic: str) -> None:
+        """Hear *topic* from now on, to which a page has subscribed."""
+        if self._listening is None:
+            self._channel = await self._layer.new_channel()
+            self._listening = asyncio.create_task(self._listen_for_ever(), name="listen for pages")
+        if topic not in self._topics:
+            await self._layer.group_add(topic, self._channel)
+            self._topics.add(topic)
+
+    async def leave_unheard(self) -> None:
+        """Leave topics that no page is subscribed to any more, also of pages that left while Redis was away."""
+        for topic in self._topics - _subscribers.keys():
+            self._topics.discard(topic)
+            await self._layer.group_discard(topic, self._channel)
+
+    async def _listen_for_ever(self) -> None:
+        while True:
+            event = await self._layer.receive(self._channel)
+            if event["origin"] != PROCESS_ID:
+                offer_here(event["topic"], event["payload"])
+
+
+def page_listener() -> PageListener | None:
+    """Return the running event loop's; None where there are no other processes."""
+    if (layer := get_channel_layer()) is None:
+        return None
+    return _page_listeners.setdefault(asyncio.get_running_loop(), PageListener(layer))
+
+
+_page_listeners: WeakKeyDictionary[asyncio.AbstractEventLoop, PageListener] = WeakKeyDictionary()
 _subscribers: dict[str, set[Subscriber]] = defaultdict(set)
 
 
@@ -151,7 +193,7 @@ def offer_here(topic: str, payload: str) -> None:
 def _send_to_other_processes(layer: Any, topic: str, payload: str) -> None:
     if redis_breaker.is_open:
         return
-    event = {"type": "fanout.payload", "origin": PROCESS_ID, "payload": payload}
+    event = {"origin": PROCESS_ID, "topic": topic, "payload": payload}
     if loop := _running_loop():
         _outbox_of(loop).put(layer, topic, event)
     elif loop := loop_of_thread():

@@ -52,7 +52,7 @@ from conversations.core.frames.definitions import (
 )
 from conversations.core.frames.frame import parse_frame
 from conversations.live.database_threads import in_rendering_thread, in_thread
-from conversations.live.fanout import PROCESS_ID, conversation_topic, person_topic
+from conversations.live.fanout import conversation_topic, person_topic
 from conversations.live.session_watcher import session_watcher
 from conversations.live.user_turns import QueueFull
 from conversations.models import Conversation
@@ -85,6 +85,7 @@ NOT_ADMITTED = (SignInRequired, GateClosed)
 class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels has no types
     """One page of one user."""
 
+    channel_layer_alias = None  # frames come by `fanout`
     _rechecking: asyncio.Task[None] | None = None
     _waiting_for_stop: asyncio.Task[None] | None = None
     _is_counted = False
@@ -96,8 +97,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
 
     async def connect(self) -> None:
         self.buffer = SendBuffer(send=self._send_text, close=self._close_slow_page)
-        channel_name = self.channel_name if self.channel_layer else ""
-        self.subscriptions = Subscriptions(self.buffer.put, layer=self.channel_layer, channel_name=channel_name)
+        self.subscriptions = Subscriptions(self.buffer.put)
         try:
             user = await self._current_user()
         except NOT_ADMITTED:
@@ -271,11 +271,6 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         await self.subscriptions.listen_to(*topics)
 
     # To the page
-
-    async def fanout_payload(self, event: dict[str, Any]) -> None:
-        """A frame from another process; those of this one came directly."""
-        if event["origin"] != PROCESS_ID:
-            self.buffer.put(event["payload"])
 
     async def _send_text(self, payload: str) -> None:
         await self.base_send({"type": "websocket.send", "text": payload})  # as `send` does by way of two others

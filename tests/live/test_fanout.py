@@ -1,4 +1,4 @@
-"""What is published for other processes while something is sent goes together, in its order."""
+"""What is published for other processes goes together, and what they publish is heard while pages follow it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import asyncio
 import pytest
 
 from conversations.live import fanout
+from conversations.live.redis_breaker import redis_breaker
+from conversations.sockets.subscriptions import Subscriptions
 from tests.support.patience import PATIENCE_SECONDS
 
 
@@ -41,3 +43,54 @@ async def test_what_comes_while_some_is_sent_goes_together(layer):
         while sum(map(len, layer.taken)) < 5:
             await asyncio.sleep(0)
     assert layer.taken == [["0"], ["1", "2", "3", "4"]]
+
+
+class Layer:
+    """Keeps which topics are listened to, and gives what the test says that others publish."""
+
+    def __init__(self) -> None:
+        self.topics: set[str] = set()
+        self.events: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+
+    async def new_channel(self) -> str:
+        return "channel"
+
+    async def group_add(self, topic: str, channel: str) -> None:
+        self.topics.add(topic)
+
+    async def group_discard(self, topic: str, channel: str) -> None:
+        self.topics.discard(topic)
+
+    async def receive(self, channel: str) -> dict[str, str]:
+        return await self.events.get()
+
+
+async def test_a_topic_is_heard_for_as_long_as_any_page_follows_it(monkeypatch):
+    layer = Layer()
+    monkeypatch.setattr(fanout, "get_channel_layer", lambda: layer)
+    first_heard, second_heard = asyncio.Queue(), asyncio.Queue()
+    first, second = Subscriptions(first_heard.put_nowait), Subscriptions(second_heard.put_nowait)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await first.listen_to("one", "two")
+        await second.listen_to("one")
+        layer.events.put_nowait({"origin": fanout.PROCESS_ID, "topic": "one", "payload": "its own"})
+        layer.events.put_nowait({"origin": "another", "topic": "one", "payload": "hello"})
+        assert (await first_heard.get(), await second_heard.get()) == ("hello", "hello")
+        await first.listen_to()
+        assert layer.topics == {"one"}
+        await second.listen_to()
+        assert layer.topics == set()
+
+
+async def test_topics_of_a_page_that_left_while_redis_was_away_are_left_with_the_next(monkeypatch):
+    layer = Layer()
+    monkeypatch.setattr(fanout, "get_channel_layer", lambda: layer)
+    first, second = Subscriptions(lambda payload: None), Subscriptions(lambda payload: None)
+    await first.listen_to("one")
+    await second.listen_to("two")
+    redis_breaker.note_failure()
+    await first.listen_to()
+    assert layer.topics == {"one", "two"}
+    monkeypatch.setattr(redis_breaker, "_away_until", 0.0)
+    await second.listen_to()
+    assert layer.topics == set()
