@@ -1,4 +1,4 @@
-"""HTTP of uvicorn with limits for request headers, which it has none of: half-sent and huge ones are closed.
+"""HTTP of uvicorn with limits that it has none of: half-sent and huge headers are closed, and so is who does not read.
 
 Two Cookie headers are joined to one, as HTTP/2 asks of who hands them on: else Django, Channels and we would each read
 another session from them. Fields after a body (trailers) are thrown away.
@@ -13,6 +13,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from conversations.management.unread_clock import UNREAD_SECONDS, UnreadClock
+
 HEADERS_SECONDS = 20.0
 MOST_HEAD_BYTES = 65_536  # of address, names and values
 MOST_FIELDS = 200
@@ -23,12 +25,14 @@ class HttpProtocol(HttpToolsProtocol):
     """One connection. The clock runs from its first moment, or from the first byte of a later request."""
 
     headers_seconds = HEADERS_SECONDS
+    unread_seconds = UNREAD_SECONDS
     _until_headers: asyncio.TimerHandle | None = None
     _is_in_head = True
     _unread_bytes = _head_bytes = _fields = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._unread_clock = UnreadClock(transport, self.unread_seconds)
         self._start_clock()
 
     def data_received(self, data: bytes) -> None:
@@ -59,6 +63,8 @@ class HttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._is_in_head = False
         self._stop_clock()
+        if self._is_for_socket_with_body():  # its body would be thrown away for as long as it lasts
+            raise ValueError("a WebSocket's handshake is a GET without a body")
         cookies = [value for name, value in self.headers if name == b"cookie"]
         if len(cookies) > 1:
             rest = [(name, value) for name, value in self.headers if name != b"cookie"]
@@ -71,8 +77,37 @@ class HttpProtocol(HttpToolsProtocol):
         if self._head_bytes > MOST_HEAD_BYTES or self._fields > MOST_FIELDS:
             raise ValueError("the head of a request is too large")
 
+    def _is_for_socket_with_body(self) -> bool:
+        if not (self.parser.should_upgrade() and self._should_upgrade()):
+            return False
+        fields = dict(self.headers)
+        has_body = b"transfer-encoding" in fields or fields.get(b"content-length", b"0").strip(b"0") != b""
+        return has_body or self.parser.get_method() != b"GET"
+
+    def handle_websocket_upgrade(self) -> None:
+        self._unread_clock.stop()
+        super().handle_websocket_upgrade()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread_clock.start()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unread_clock.stop()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.transport.is_closing():  # which waits until all has been read
+            self._unread_clock.start()
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self._unread_clock.start()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_clock()
+        self._unread_clock.stop()
         super().connection_lost(exc)
 
     def _start_clock(self) -> None:

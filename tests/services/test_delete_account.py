@@ -130,6 +130,12 @@ def call_tools(user):
     return reply
 
 
+def test_deleting_it_again_changes_nothing(alice):
+    for _ in range(2):
+        delete_account(alice)
+    assert not User.objects.filter(pk=alice.pk).exists()
+
+
 def test_no_word_of_a_tool_call_is_left(alice):
     reply = call_tools(alice)
     assert "conversations_toolcall" in tables_with_the_canary()

@@ -38,6 +38,8 @@ def verify_id_token(token: str, *, keys: Mapping[str, Any], issuer: str, client_
         raise IdTokenRefused(f"{type(error).__name__}: {error}") from error
     if claims.get("azp", client_id) != client_id:
         raise IdTokenRefused("it was made for another client")
+    if not claims["sub"]:  # all whom the provider leaves nameless would be one
+        raise IdTokenRefused("it names no subject")
     if not nonce or not constant_time_compare(str(claims["nonce"]), nonce):
         raise IdTokenRefused("its nonce is of another sign-in")
     return claims

@@ -114,11 +114,10 @@ class OpenIDConnectProvider(AllauthProvider):
         return self.extract_extra_data(claims)
 
     def extract_email_addresses(self, claims: Claims) -> list[EmailAddress]:
-        """Return the address. It is verified only if the provider says so; some say it with a string."""
-        verified = claims.get("email_verified") in (True, "true")
-        return [
-            EmailAddress(email=email, verified=verified, primary=True) for email in [_text(claims, "email")] if email
-        ]
+        """Return the address, verified only if the provider says so of exactly this one; some say it with a string."""
+        email = _text(claims, "email")
+        verified = claims.get("email_verified") in (True, "true") and email == claims.get("email")
+        return [EmailAddress(email=email, verified=verified, primary=True)] if email else []
 
 
 def _text(claims: Claims, name: str) -> str:

@@ -22,6 +22,7 @@ from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.management.http_protocol import HttpProtocol
 from conversations.management.main_process import MainProcess, add_descriptor
 from conversations.management.memory import return_freed_memory
+from conversations.management.socket_protocol import SocketProtocol
 from conversations.management.startup import (
     CannotListen,
     banner,
@@ -174,7 +175,7 @@ def server_config() -> uvicorn.Config:
         "chatsite.asgi:application",
         loop="uvloop",
         http=HttpProtocol,
-        ws="websockets-sansio",
+        ws=SocketProtocol,
         ws_max_size=MAX_FRAME_BYTES,
         ws_per_message_deflate=False,  # costs 16-31 µs for every delta
         lifespan="on",

@@ -11,6 +11,7 @@ from django.contrib.auth import get_user
 from django.test import Client
 
 from chatsite.accounts.models import User
+from tests.support.identity_provider import person
 
 from .visitors import LOGIN, come_back, leave, sign_in_there
 
@@ -73,6 +74,19 @@ def test_a_token_that_is_not_right_signs_no_one_in(client, provider, fault, capl
     assert "could not tell us who you are" in response.content.decode()
     assert "access token" not in caplog.text
     assert not User.objects.exists()
+
+
+def test_a_token_without_a_subject_signs_no_one_in(client, provider):
+    provider.person = person("", "ada@example.org")
+    assert sign_in_there(client).status_code == 401
+    assert not User.objects.exists()
+
+
+def test_an_address_that_can_not_be_stored_as_it_is_proves_no_other(client, provider):
+    ada = User.objects.create_user("ada@example.org")
+    provider.person = person("mallory", "ad\x00a@example.org")
+    sign_in_there(client)
+    assert get_user(client) != ada
 
 
 @pytest.mark.parametrize("fault", ["down", "nonsense", "slow"])

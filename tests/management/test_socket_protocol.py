@@ -1,0 +1,188 @@
+"""A real uvicorn on a loopback port ends WebSockets that are none, and those whose other side does not read."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from contextlib import contextmanager
+
+import psutil
+import pytest
+import uvicorn
+
+from conversations.management.http_protocol import HttpProtocol
+from conversations.management.socket_protocol import MOST_PIECES, SocketProtocol
+from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.ports import free_port
+
+from .test_http_protocol import is_closed
+
+UPGRADE = (
+    b"Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+)
+HANDSHAKE = b"GET / HTTP/1.1\r\n" + UPGRADE + b"\r\n"
+CONTINUATION, TEXT, CLOSE, PING = 0, 1, 8, 9
+ENOUGH_PINGS = 200_000  # their answers would be 25 megabytes
+MUCH = "much"
+BODY = b"b" * 30_000_000  # more than the operating system takes
+
+
+class ImpatientHttp(HttpProtocol):
+    unread_seconds = 0.3
+
+
+class ImpatientSocket(SocketProtocol):
+    unread_seconds = 0.3
+
+
+async def answer(scope, receive, send):
+    """Say how many characters each message has; say much over HTTP, and where that is the message."""
+    if scope["type"] == "http":
+        headers = [(b"content-length", str(len(BODY)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": BODY})
+        return
+    while (message := await receive())["type"] != "websocket.disconnect":
+        if message["type"] == "websocket.connect":
+            await send({"type": "websocket.accept"})
+        else:
+            said = message["text"]
+            await send({"type": "websocket.send", "text": BODY.decode() if said == MUCH else str(len(said))})
+
+
+@contextmanager
+def serve(http, ws):
+    port = free_port()
+    config = uvicorn.Config(answer, port=port, http=http, ws=ws, log_level="critical", lifespan="off", loop="uvloop")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    wait_for(lambda: server.started, "the server listens")
+    yield port
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def port():
+    with serve(HttpProtocol, SocketProtocol) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def impatient_port():
+    with serve(ImpatientHttp, ImpatientSocket) as port:
+        yield port
+
+
+@contextmanager
+def connected(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
+        yield connection
+
+
+@contextmanager
+def opened(port):
+    """A WebSocket that is open."""
+    with connected(port) as connection:
+        connection.sendall(HANDSHAKE)
+        assert b" 101 " in connection.recv(4096)
+        yield connection
+
+
+def frame(opcode, payload=b"", *, is_last=True):
+    """Return a masked frame of up to 125 bytes; zeros mask nothing."""
+    return bytes([is_last << 7 | opcode, 0x80 | len(payload), 0, 0, 0, 0]) + payload
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST / HTTP/1.1\r\n" + UPGRADE + b"Content-Length: 9\r\n\r\n",
+        b"POST / HTTP/1.1\r\n" + UPGRADE + b"\r\n",
+        b"GET / HTTP/1.1\r\n" + UPGRADE + b"Content-Length: 3\r\n\r\nabc",
+        b"GET / HTTP/1.1\r\n" + UPGRADE + b"Transfer-Encoding: chunked\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + UPGRADE + b"A: b\r\n" * 150 + b"\r\n",
+        b"GET / HTTP/1.1\r\n" + UPGRADE + b"A: " + b"b" * 9_000 + b"\r\n\r\n",
+        b"GET /" + b"b" * 9_000 + b" HTTP/1.1\r\n" + UPGRADE + b"\r\n",
+    ],
+    ids=["body to come", "POST", "body", "chunks to come", "many fields", "long field", "long address"],
+)
+def test_a_handshake_that_is_none_is_refused(port, sent):
+    with connected(port) as connection:
+        connection.sendall(sent)
+        assert b" 40" in connection.recv(4096)
+        assert is_closed(connection)
+
+
+def test_a_handshake_whose_body_is_empty_is_one(port):
+    with connected(port) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n" + UPGRADE + b"Content-Length: 0\r\n\r\n")
+        assert b" 101 " in connection.recv(4096)
+
+
+def test_pings_are_answered_to_who_reads(port):
+    with opened(port) as connection:
+        connection.sendall(frame(PING, b"ping"))
+        assert connection.recv(4096) == b"\x8a\x04ping"
+
+
+def test_answers_to_pings_that_nobody_reads_are_not_kept(port):
+    process = psutil.Process()
+    with opened(port) as connection:
+        before = process.memory_info().rss
+        connection.sendall(frame(PING, b"x" * 125) * ENOUGH_PINGS)
+        connection.sendall(frame(TEXT, b"end"))
+        connection.sendall(frame(CLOSE, struct.pack(">H", 1000)))
+        grown = process.memory_info().rss - before
+    assert grown < 10_000_000
+
+
+def test_who_does_not_read_is_cut_off(impatient_port):
+    with opened(impatient_port) as connection:
+        connection.sendall(frame(TEXT, MUCH.encode()))
+        threading.Event().wait(ImpatientSocket.unread_seconds * 4)
+        assert bytes_left(connection) < len(BODY)
+
+
+def test_and_so_is_who_does_not_read_a_page(impatient_port):
+    with connected(impatient_port) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        threading.Event().wait(ImpatientHttp.unread_seconds * 4)
+        assert bytes_left(connection) < len(BODY)
+
+
+def bytes_left(connection):
+    """Return how much comes until the other side has ended the connection."""
+    count = 0
+    try:
+        while piece := connection.recv(1_000_000):
+            count += len(piece)
+    except ConnectionError:
+        pass
+    return count
+
+
+def test_who_reads_slowly_gets_all(impatient_port):
+    with connected(impatient_port) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        count = 0
+        while piece := connection.recv(3_000_000, socket.MSG_WAITALL):
+            count += len(piece)
+            threading.Event().wait(ImpatientHttp.unread_seconds / 3)
+    assert count > len(BODY)
+
+
+def test_a_message_in_pieces_is_one(port):
+    with opened(port) as connection:
+        connection.sendall(frame(TEXT, b"abc", is_last=False) + frame(CONTINUATION, b"def"))
+        assert connection.recv(4096) == b"\x81\x016"
+
+
+def test_a_message_without_end_is_ended(port):
+    with opened(port) as connection:
+        connection.sendall(frame(TEXT, is_last=False) + frame(CONTINUATION, is_last=False) * (MOST_PIECES + 10))
+        assert b"too many pieces" in connection.recv(4096)
+        assert is_closed(connection)
