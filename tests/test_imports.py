@@ -107,7 +107,8 @@ HIDDEN_IN = {
     "prometheus_client": "conversations/metrics.py conversations/selectors/figures/live_gauges.py "
     "conversations/views/http/metrics.py conversations/management/commands/run_worker.py",
     "opentelemetry": "conversations/tracing.py",
-    "uvicorn": "conversations/management/commands/serve.py conversations/management/http_protocol.py",
+    "uvicorn": "conversations/management/commands/serve.py conversations/management/http_protocol.py"
+    " conversations/management/socket_protocol.py",
 }
 # Package that serves few → the one module of it that the rest of the product may import.
 DOORS = {

@@ -146,6 +146,14 @@ def test_a_change_of_password_keeps_the_device_and_ends_the_others(ada, sign_in)
         signing.dumps([1], salt=SALT),
         signing.dumps({"user": 1, "device": "d", "password": "x"}, salt="another"),
     ],
+    ids=[
+        "empty",
+        "short",
+        "three parts",
+        "no password",
+        "no device",
+        "another salt",
+    ],  # signed ones have the time in them
 )
 def test_a_forged_cookie_is_no_device(ada, sign_in, forged):
     for _ in range(5):
