@@ -58,10 +58,21 @@ class RepeatedFaults(logging.Filter):
                 return True
             known.last, known.count = record, known.count + 1
             if known.timer is None:
-                known.timer = threading.Timer(self._seconds, self._write_sum, (kind, known))
-                known.timer.daemon = True
-                known.timer.start()
+                known.timer = self._start_timer(kind, known)
             return False
+
+    def _start_timer(self, kind: Kind, known: _Repeated) -> threading.Timer | None:
+        """Return the timer that writes the sum; None where the process has no thread left, so that the next line does.
+
+        A filter that raised would end whatever wanted to say that something failed.
+        """
+        timer = threading.Timer(self._seconds, self._write_sum, (kind, known))
+        timer.daemon = True
+        try:
+            timer.start()
+        except RuntimeError:
+            return None
+        return timer
 
     def _write_sum(self, kind: Kind, known: _Repeated) -> None:
         """Write the last line of a kind with the number of those that were left out, itself among them."""
