@@ -181,6 +181,7 @@ def server_config() -> uvicorn.Config:
         proxy_headers=bool(settings.TRUSTED_PROXIES),
         forwarded_allow_ips=settings.TRUSTED_PROXIES,
         server_header=False,
+        log_config=None,  # its errors are written as all others are: by `LOGGING`
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=REQUESTS_SECONDS,
