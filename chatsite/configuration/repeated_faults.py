@@ -1,8 +1,8 @@
 """Sum up repeated errors of database and Redis in the log: one line for each kind in ten seconds, no traceback.
 
-While the database is away every reply, duty and page fails again and again, and psycopg's pool says each attempt to
-connect. On a disk that is full that hurts. What was left out is counted: `repeated` of the next line of its kind, or of
-one that is written when the ten seconds are over.
+So are those of a process that has no file descriptor or thread left. While the database is away every reply, duty and
+page fails again and again, and psycopg's pool says each attempt to connect. On a disk that is full that hurts. What was
+left out is counted: `repeated` of the next line of its kind, or of one that is written when the ten seconds are over.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+from chatsite.health.exhaustion import exhaustion_of
 from chatsite.postgres.faults import is_passing_fault
 
 SUMMED_UP_SECONDS = 10.0
@@ -58,10 +59,21 @@ class RepeatedFaults(logging.Filter):
                 return True
             known.last, known.count = record, known.count + 1
             if known.timer is None:
-                known.timer = threading.Timer(self._seconds, self._write_sum, (kind, known))
-                known.timer.daemon = True
-                known.timer.start()
+                known.timer = self._start_timer(kind, known)
             return False
+
+    def _start_timer(self, kind: Kind, known: _Repeated) -> threading.Timer | None:
+        """Return the timer that writes the sum; None where the process has no thread left, so that the next line does.
+
+        A filter that raised would end whatever wanted to say that something failed.
+        """
+        timer = threading.Timer(self._seconds, self._write_sum, (kind, known))
+        timer.daemon = True
+        try:
+            timer.start()
+        except RuntimeError:
+            return None
+        return timer
 
     def _write_sum(self, kind: Kind, known: _Repeated) -> None:
         """Write the last line of a kind with the number of those that were left out, itself among them."""
@@ -75,11 +87,13 @@ class RepeatedFaults(logging.Filter):
 
 
 def _shorten(record: logging.LogRecord) -> bool:
-    """Let a line about a passing fault say the fault's first line in place of a traceback; False for other lines."""
+    """Let a line about a fault of these say the fault's first line in place of a traceback; False for other lines."""
     if record.name.startswith(POOL_LOGGER):
         return True
     error = record.exc_info[1] if record.exc_info else None
-    if error is None or not (is_passing_fault(error) or record.name.startswith(REDIS_LOGGER)):
+    if error is None:
+        return False
+    if not (is_passing_fault(error) or exhaustion_of(error) or record.name.startswith(REDIS_LOGGER)):
         return False
     reason = (str(error).strip().splitlines() or [""])[0]
     record.fault = f"{type(error).__name__}: {reason}"[:300]

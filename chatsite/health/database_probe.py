@@ -34,6 +34,8 @@ SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' OR
 USE_DISK = "SELECT count(*) FROM (SELECT number FROM generate_series(1, 10000) AS number ORDER BY -number) AS sorted"
 # It commits a record of a few bytes: the log of changes and what waits for its copies work. No table gets a row.
 COMMIT = "SELECT pg_logical_emit_message(true, 'windowseat', '')"
+# A connection that is refused has no code: of the server, of all but superusers, of a role or a database.
+NO_FREE_CONNECTION = ("too many clients", "remaining connection slots", "too many connections")
 NO_ANSWER = Finding("down", "the database does not answer")
 
 
@@ -142,6 +144,6 @@ def _reason(error: Exception) -> str:
         return "a table of the database is locked"
     if isinstance(cause, errors.ReadOnlySqlTransaction):
         return "the database is read-only"
-    if isinstance(cause, errors.TooManyConnections) or "too many clients" in str(cause):
+    if isinstance(cause, errors.TooManyConnections) or any(words in str(cause) for words in NO_FREE_CONNECTION):
         return "the database has no free connection"
     return NO_ANSWER.reason

@@ -1,15 +1,39 @@
-"""Whether this process, or its machine, has no file descriptor or no memory left for another connection."""
+"""Whether this process, or its machine, has no file descriptor, no memory or no thread left for another connection."""
 
 from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+
+import psycopg
 
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+NO_THREAD = "can't start new thread"  # as Python words it; the error has no class of its own
+NO_MEMORY = "out of memory"  # as libpq words it, whose own errors have no code
 
 
 def exhaustion_of(error: BaseException) -> str:
     """Return what was lacking where *error* came of it, as the system words it; empty if it came of something else."""
+    for cause in _causes(error):
+        if isinstance(cause, OSError) and cause.errno in EXHAUSTED:
+            return os.strerror(cause.errno)
+        if isinstance(cause, RuntimeError) and str(cause) == NO_THREAD:
+            return NO_THREAD
+    return ""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether *error* came of an allocation that failed in this process, which a smaller one may not."""
+    return any(
+        isinstance(cause, MemoryError)
+        or (isinstance(cause, psycopg.Error) and cause.sqlstate is None and str(cause).startswith(NO_MEMORY))
+        for cause in _causes(error)
+    )
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield *error* and all that it came of."""
     seen: set[int] = set()
     causes: list[BaseException | None] = [error]
     while causes:
@@ -17,12 +41,10 @@ def exhaustion_of(error: BaseException) -> str:
         if cause is None or id(cause) in seen:
             continue
         seen.add(id(cause))
-        if isinstance(cause, OSError) and cause.errno in EXHAUSTED:
-            return os.strerror(cause.errno)
+        yield cause
         causes += [cause.__cause__, cause.__context__]
         if isinstance(cause, BaseExceptionGroup):
             causes += cause.exceptions
-    return ""
 
 
 def find_exhaustion() -> str:

@@ -16,6 +16,7 @@ from typing import Literal
 
 logger = logging.getLogger(__name__)
 
+NO_THREAD_REASON = "this process can start no thread"
 FRESH_SECONDS = 1.0  # for so long a finding is not looked for again
 State = Literal["ok", "degraded", "down"]
 
@@ -66,7 +67,7 @@ class Probe:
             threading.Thread(target=self._run, args=(future,), name=f"{self.name} probe", daemon=True).start()
         except RuntimeError:  # this process, or its container, has no thread left
             logger.exception("the %s probe could not be started", self.name)
-            self._end(future, self.silence)
+            self._end(future, Finding(self.silence.state, NO_THREAD_REASON))
         return future
 
     def result_of(self, future: Future[Finding]) -> Finding:

@@ -15,7 +15,10 @@ def end_within(seconds: float) -> None:
     """End the process in so many seconds unless it has ended by itself. Leases tell other workers what it left."""
     timer = threading.Timer(seconds, _end_now, (seconds,))
     timer.daemon = True
-    timer.start()
+    try:
+        timer.start()
+    except RuntimeError:  # no thread is left; that must not keep replies from ending
+        logger.warning("nothing will end the process if it hangs: it can start no thread")
 
 
 def _end_now(seconds: float) -> None:

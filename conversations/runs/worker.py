@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from structlog.contextvars import bind_contextvars
 
-from chatsite.health.exhaustion import exhaustion_of, find_exhaustion
+from chatsite.health.exhaustion import exhaustion_of, find_exhaustion, is_out_of_memory
 from chatsite.postgres.connection import long_work
 from conversations.core.errors import CompletionError, ConversationError, WorkerExhausted
 from conversations.live.database_retries import retry_while_database_down
@@ -262,6 +262,9 @@ class Worker:
         if lacking := _detail(ended_by) if isinstance(ended_by, WorkerExhausted) else exhaustion_of(error):
             active.lacks_connections = True
             self._rest(lacking)
+        elif is_out_of_memory(error):
+            logger.error("the run worker had no memory for a reply", exc_info=error)
+            return INTERRUPTED
         elif ended_by is error:
             logger.warning("reply %d failed: %s %s", active.run.reply_id, ended_by.code, _detail(ended_by))
         else:

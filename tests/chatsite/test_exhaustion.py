@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 
 import pytest
 
@@ -30,7 +31,18 @@ def test_what_was_lacking_is_found_among_the_causes(number):
     )
 
 
+def test_a_thread_may_be_lacking():
+    size_before = threading.stack_size(2**46)  # larger than any memory
+    try:
+        with pytest.raises(RuntimeError) as failure:
+            threading.Thread(target=print).start()
+    finally:
+        threading.stack_size(size_before)
+    assert exhaustion_of(caused_by(failure.value)) == "can't start new thread"
+
+
 def test_another_fault_lacks_nothing():
+    assert exhaustion_of(RuntimeError("a bug")) == ""
     assert exhaustion_of(caused_by(ConnectionRefusedError(errno.ECONNREFUSED, "refused"))) == ""
     assert find_exhaustion() == ""
 

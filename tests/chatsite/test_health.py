@@ -149,6 +149,15 @@ def test_a_locked_table_is_told(client):
         assert said(client) == (503, "a table of the database is locked")
 
 
+def test_a_database_without_a_free_connection_is_told(client, worker):
+    name = connection.ops.quote_name(connection.settings_dict["NAME"])
+    execute(f"ALTER DATABASE {name} CONNECTION LIMIT 0")  # of new ones
+    try:
+        assert said(client) == (503, "the database has no free connection")
+    finally:
+        execute(f"ALTER DATABASE {name} CONNECTION LIMIT -1")
+
+
 def test_a_read_only_database_is_told_and_is_ready_again_afterwards(client, worker):
     name = connection.ops.quote_name(connection.settings_dict["NAME"])
     execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
@@ -211,12 +220,12 @@ def test_a_finding_is_kept_for_a_moment():
 
 
 def test_a_probe_whose_thread_can_not_be_started_is_asked_again(monkeypatch):
-    silence = Finding("down", "it does not answer")
-    probe = Probe("quick", lambda: OK, silence=silence)
+    probe = Probe("quick", lambda: OK, silence=Finding("down", "it does not answer"))
     monkeypatch.setattr("chatsite.health.probe.FRESH_SECONDS", 0.0)
     with monkeypatch.context() as without_threads:
         without_threads.setattr(threading.Thread, "start", refuse_to_start)
-        assert probe.start().result(timeout=PATIENCE_SECONDS) is silence
+        found = probe.start().result(timeout=PATIENCE_SECONDS)
+        assert found == Finding("down", "this process can start no thread")  # the database may well answer
     assert probe.start().result(timeout=PATIENCE_SECONDS) is OK
 
 

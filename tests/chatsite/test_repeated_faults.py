@@ -1,10 +1,13 @@
 import logging
+import threading
 
 import pytest
 from django.db import OperationalError
 
 from chatsite.configuration.repeated_faults import RepeatedFaults
 from tests.support.patience import wait_for
+
+LARGER_THAN_ANY_MEMORY = 2**46
 
 
 class Lines(logging.Handler):
@@ -88,3 +91,15 @@ def test_what_redis_does_not_answer_is_one_line_without_a_traceback(lines_of):
         fail(logger, "Unexpected exception in receive task", ConnectionError("LOADING the dataset"))
     [line] = lines.records
     assert (line.fault, line.exc_info) == ("ConnectionError: LOADING the dataset", None)
+
+
+def test_a_process_without_threads_goes_on_and_counts_in_the_next_line(lines_of):
+    logger, lines = lines_of("conversations.runs.tested", summed_up_seconds=0.05)
+    size_before = threading.stack_size(LARGER_THAN_ANY_MEMORY)  # no thread can be started
+    try:
+        for _ in range(4):
+            fail(logger, "could not save", OperationalError("lost"))
+        wait_for(lambda: fail(logger, "could not save", OperationalError("lost")) or len(lines.records) == 2)
+    finally:
+        threading.stack_size(size_before)
+    assert lines.records[1].repeated >= 3

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.ports import free_port
@@ -16,12 +17,17 @@ from tests.support.source import PROJECT
 
 
 class SiteProcess:
-    """A process of the site: `manage.py serve` or `manage.py run_worker`; its words go to *log*."""
+    """A process of the site: `manage.py serve` or `manage.py run_worker`; its words go to *log*.
 
-    def __init__(self, command: str, environment: dict[str, str], log: Path) -> None:
+    With a *collector* they go through that, as those of a container do.
+    """
+
+    def __init__(
+        self, command: str, environment: dict[str, str], log: Path, *, collector: LogCollector | None = None
+    ) -> None:
         self.log = log
         self._said_before = log.stat().st_size if log.exists() else 0
-        with log.open("ab") as output:
+        with collector.take_pipe() if collector else log.open("ab") as output:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", command],
                 cwd=PROJECT,
@@ -72,6 +78,23 @@ class SiteProcess:
     def memory_mb(self) -> float:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+class LogCollector:
+    """A process that writes into *log* what comes through its pipe, until it is killed."""
+
+    def __init__(self, log: Path) -> None:
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=output)
+
+    def take_pipe(self) -> IO[bytes]:
+        """Return the pipe's writing end: once the caller has closed it, only those who inherited it can write."""
+        assert self._process.stdin
+        return self._process.stdin
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
 
 
 class RedisProcess:

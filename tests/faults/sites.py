@@ -15,7 +15,7 @@ from tests.support.upstream import Upstream
 from .browsers import Browser
 from .databases import Database
 from .pages import Page
-from .processes import SiteProcess
+from .processes import LogCollector, SiteProcess
 
 # The default scenario's language model is changed by `answer_with`; any that is named here can be.
 LANGUAGE_MODELS = (
@@ -90,9 +90,9 @@ class Site:
     def run_worker(self) -> SiteProcess:
         return self.start("run_worker")
 
-    def start(self, command: str, **settings: str) -> SiteProcess:
+    def start(self, command: str, *, collector: LogCollector | None = None, **settings: str) -> SiteProcess:
         """Start `manage.py COMMAND` with *settings* beside those of the site."""
-        process = SiteProcess(command, self.settings | settings, self.log)
+        process = SiteProcess(command, self.settings | settings, self.log, collector=collector)
         self._processes.append(process)
         return process
 

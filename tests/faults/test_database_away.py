@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+import psycopg
 import pytest
 
 from tests.support.patience import wait_for
@@ -15,6 +17,9 @@ from .conftest import ROUNDS, checked, with_tools
 from .sites import Site
 
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
+TERMINATE_BLOCKED = """
+SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted AND relation = 'accounts_session'::regclass
+"""
 OUTAGE_SECONDS = 3 if ROUNDS == 1 else 12
 MOST_LOG_BYTES = 20_000
 FULL_DISK = """
@@ -76,6 +81,19 @@ def test_messages_can_be_sent_after_the_end_of_all_connections(site, page):
     for _ in range(3):
         site.database.rows(TERMINATE, site.database.name)
         assert page.wait_for_end(page.ask())["state"] == "complete"
+
+
+def test_a_request_that_can_not_read_its_session_is_told_so(site):
+    browser, said_before = site.browser, len(site.log.read_text())
+    with psycopg.connect(dbname=site.database.name, **site.database.address) as connection:
+        connection.execute("LOCK TABLE accounts_session IN ACCESS EXCLUSIVE MODE")
+        with ThreadPoolExecutor() as threads:
+            answer = threads.submit(browser.json, "/estimate/", content="Hello")
+            while not answer.done():
+                site.database.rows(TERMINATE_BLOCKED)
+            status, told = answer.result()
+    assert (status, told["code"]) == (503, "unavailable")
+    assert "Traceback" not in site.log.read_text()[said_before:]
 
 
 def test_a_reply_survives_a_killed_database(site, page, frail_server, chance):

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from tests.support.patience import wait_for
 
 from .goals import GONE
+from .processes import LogCollector
 
+STATE = "SELECT state FROM conversations_message WHERE id = %s"
+NO_WORKER = "SELECT NOT EXISTS (SELECT FROM conversations_workerheartbeat)"
 UNCLAIMED = "SELECT state = 'waiting' AND worker = '' FROM conversations_run WHERE reply_id = %s"
 
 
@@ -44,3 +49,19 @@ def test_a_worker_on_its_own_ends_what_it_makes_and_leaves_what_comes_after(part
     assert parted_site.database.value(UNCLAIMED, later)
     parted_site.run_worker()
     assert parted_site.wait_for_end(later)["state"] == "complete"
+
+
+@pytest.mark.parametrize("command", ["serve", "run_worker"])
+def test_a_process_whose_words_no_one_reads_any_more_lets_its_replies_end(new_site, command):
+    site = new_site(RUN_WORKER="off")
+    if command == "run_worker":
+        site.serve()
+    collector = LogCollector(site.log)
+    process = site.start(command, collector=collector, RUN_WORKER="on")
+    reply = site.ask(site.open_page(), "held-60")
+    collector.kill()
+    process.terminate()
+    wait_for(lambda: not process.lives or site.database.value(NO_WORKER), "it takes no more replies")
+    site.upstream.release()
+    process.wait()
+    assert site.database.value(STATE, reply) == "complete"

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 from django.utils import timezone
+from psycopg import DatabaseError
 
 from conversations.core.errors.stored_errors import sentence_for
 from conversations.core.money.unit_prices import UnitPrices, cost_usd
@@ -17,6 +18,7 @@ from conversations.models import Completion, Message, Run, Scenario
 from conversations.runs.worker import Worker
 from conversations.selectors.conversations.sent_request import sent_request
 from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.replies.make_reply import make_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
 from tests.support.patience import PATIENCE_SECONDS
@@ -293,6 +295,32 @@ async def test_draining_leaves_a_reply_of_which_nothing_has_come_to_another_work
     assert (reply.state, reply.content) == ("complete", "Hello from the upstream.")
     rows = await in_thread(lambda: [row.error_code for row in reply.completions.order_by("pk")])
     assert rows == ["reply_interrupted", ""]
+
+
+@pytest.mark.parametrize("error", [MemoryError(), DatabaseError("out of memory for query result")])
+async def test_a_reply_for_which_there_was_no_memory_is_made_again(worker, provider, monkeypatch, error):
+    provider("ok")
+    errors = [error, error]
+
+    async def make_or_fail(*arguments, **named):
+        if errors:
+            raise errors.pop()
+        return await make_reply(*arguments, **named)
+
+    monkeypatch.setattr("conversations.runs.worker.make_reply", make_or_fail)
+    reply = await ended((await in_thread(ask)).reply)
+    assert (reply.state, reply.content) == ("complete", "Hello from the upstream.")
+
+
+async def test_a_reply_that_is_too_large_for_any_worker_ends(worker, provider, monkeypatch):
+    async def fail(*_arguments, **_named):
+        raise MemoryError
+
+    provider("ok")
+    monkeypatch.setattr("conversations.runs.worker.make_reply", fail)
+    reply = await ended((await in_thread(ask)).reply)
+    assert (reply.state, reply.error_code) == ("interrupted", "reply_interrupted")
+    assert (await in_thread(Run.objects.get)).attempt == 3
 
 
 async def test_regenerating_makes_a_sibling_and_overwrites_nothing(worker, provider):

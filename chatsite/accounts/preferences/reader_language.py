@@ -51,6 +51,12 @@ def reader_language(request: HttpRequest) -> str:
     return chosen if is_site_language(chosen) else get_language_from_request(request)
 
 
+def known_language(request: HttpRequest) -> str:
+    """Return what `reader_language` does, as far as it is known without the database, which may be what has failed."""
+    chosen: str = getattr(getattr(request, "_cached_user", None), "language", "")  # Django's, once the user was read
+    return chosen if is_site_language(chosen) else get_language_from_request(request)
+
+
 def is_site_language(code: str) -> bool:
     return code in dict(settings.LANGUAGES)
 

@@ -14,6 +14,7 @@ from prometheus_client import start_http_server
 
 from chatsite.postgres.connection import begin_serving, end_waits
 from conversations.live.redis_echo import redis_echo
+from conversations.management.announcements import announce
 from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.management.main_process import MainProcess, add_descriptor
 from conversations.management.memory import return_freed_memory
@@ -54,11 +55,11 @@ class Command(BaseCommand):
 
 
 def say_working() -> None:
-    print("Making replies. Stop it with Ctrl-C.", flush=True)
+    announce("Making replies. Stop it with Ctrl-C.")
 
 
 def say_draining() -> None:
-    print(f"Stopping. Replies that are being made may finish, for up to {DRAIN_SECONDS:g} seconds.", flush=True)
+    announce(f"Stopping. Replies that are being made may finish, for up to {DRAIN_SECONDS:g} seconds.")
 
 
 async def work(*, say_ready: Callable[[], None], say_stopping: Callable[[], None]) -> None:

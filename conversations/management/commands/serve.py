@@ -18,6 +18,7 @@ from django.db import DatabaseError, connections
 
 from chatsite.accounts.sign_up.first_admin import first_admin_url
 from chatsite.postgres.connection import begin_serving, end_waits
+from conversations.management.announcements import announce
 from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.management.http_protocol import HttpProtocol
 from conversations.management.main_process import MainProcess, add_descriptor
@@ -67,9 +68,8 @@ class AnnouncedServer(uvicorn.Server):
 
 
 def say_stopping() -> None:
-    print(
-        f"Stopping. Open requests have up to {REQUESTS_SECONDS} seconds, then running replies up to {DRAIN_SECONDS:g}.",
-        flush=True,
+    announce(
+        f"Stopping. Open requests have up to {REQUESTS_SECONDS} seconds, then running replies up to {DRAIN_SECONDS:g}."
     )
 
 
@@ -102,7 +102,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         with listener:
             announcement = self._prepare_or_say_why()
-            say_ready = partial(print, announcement, flush=True)
+            say_ready = partial(announce, announcement)
             if settings.PROCESSES > 1:
                 keep_processes(listener, say_ready=say_ready)
             else:
@@ -182,6 +182,7 @@ def server_config() -> uvicorn.Config:
         proxy_headers=bool(settings.TRUSTED_PROXIES),
         forwarded_allow_ips=settings.TRUSTED_PROXIES,
         server_header=False,
+        log_config=None,  # its errors are written as all others are: by `LOGGING`
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=REQUESTS_SECONDS,

@@ -11,6 +11,7 @@ from aiohttp.abc import AbstractResolver
 from conversations.core.errors.error_messages import gettext_noop
 
 from .destinations import PORTS, Destination, EgressRefused
+from .unasked_answers import AskedConnector
 
 # What aiohttp has already undone.
 UNDONE_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
@@ -62,7 +63,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            connector = aiohttp.TCPConnector(
+            connector = AskedConnector(
                 socket_factory=self._destination.open_socket,
                 resolver=self._resolver,
                 ssl=ssl_context(),

@@ -7,6 +7,7 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ from conversations.core.errors import (
 )
 from conversations.providers.egress.answer_limits import PLAIN_HEADERS, limit_answer
 from conversations.providers.egress.destinations import EgressRefused
+from conversations.providers.egress.unasked_answers import AskedConnector
 
 from .provider_errors import Refusal, redact, refusal_error, retry_after_seconds
 
@@ -271,9 +273,22 @@ def provider_request_id(response: httpx2.Response) -> str:
 
 def _http_client() -> httpx2.AsyncClient:
     """Return a client on aiohttp, which stays linear with many connections. A redirect would carry the prompt away."""
-    return DefaultAioHttpClient(
+    client = DefaultAioHttpClient(
         follow_redirects=False,
         headers=PLAIN_HEADERS,
         event_hooks={"response": [limit_answer]},
         limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=100),
     )
+    transports: list[Any] = [client._transport, *client._mounts.values()]  # the others are of HTTPS_PROXY and its like
+    for transport in filter(None, transports):
+        transport.client = partial(_open_session, transport)
+    return client
+
+
+def _open_session(transport: Any) -> aiohttp.ClientSession:
+    """Return the session that the package would make for *transport*, with a connector of ours."""
+    limits: httpx2.Limits = transport.limits
+    connector = AskedConnector(
+        keepalive_timeout=limits.keepalive_expiry, ssl=transport.ssl_context, limit=limits.max_connections or 0
+    )
+    return aiohttp.ClientSession(connector=connector)

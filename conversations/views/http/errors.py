@@ -19,7 +19,7 @@ from django.utils.translation import override
 from django.views.defaults import page_not_found, permission_denied
 from django_htmx.http import HttpResponseClientRedirect
 
-from chatsite.accounts.preferences.reader_language import reader_language
+from chatsite.accounts.preferences.reader_language import known_language, reader_language
 from chatsite.postgres.faults import is_database_away
 from chatsite.postgres.pool import is_pool_full
 from conversations.access import require_admitted
@@ -166,7 +166,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer 503 while the database is away, and 500 to what is our fault, in the form that was asked for."""
     error = sys.exc_info()[1]
-    with override(reader_language(request)):
+    with override(known_language(request)):
         if error is None or not is_database_away(error):
             return _json_error("error", 500) if wants_json(request) else render_page("500.html", status=500)
         logger.warning("answered 503, because the database is away: %s", str(error).partition("\n")[0])
