@@ -48,13 +48,14 @@ FROM heads WHERE heads.conversation_id = conversation.id
 """
 MAKE_COMPLETIONS = """
 INSERT INTO conversations_completion (
-  user_id, conversation_id, scenario_id, purpose, step, attempt, language_model, "window", request, messages_digest,
+  user_id, conversation_id, scenario_id, opening_key,
+  purpose, step, attempt, language_model, "window", request, messages_digest,
   estimated_input_tokens, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens,
   usage_estimated, input_price_usd, cached_input_price_usd, cache_write_price_usd, output_price_usd, price_source,
   cost_usd, cost_without_history_usd, reserved_usd, time_to_first_token_seconds, duration_seconds, finish_reason,
   error_code, provider_request_id, created_at, ended_at
 )
-SELECT conversation.owner_id, conversation.id, conversation.scenario_id,
+SELECT conversation.owner_id, conversation.id, conversation.scenario_id, gen_random_uuid(),
        CASE WHEN chance < 0.9 THEN 'reply' WHEN chance < 0.95 THEN 'tool_step' ELSE 'title' END, 1, 1,
        'model-' || (1 + conversation.id %% 4), %(window)s::jsonb, '{"stream": true, "temperature": 0.7}',
        encode(sha256(number::text::bytea), 'hex'),

@@ -135,7 +135,7 @@ def _figures(trip: Trip) -> Figures:
     }
 
 
-async def _never(*_arguments: object) -> None:
+async def _never(*_arguments: object, **_named: object) -> None:
     """Do nothing, where something is done by the clock."""
 
 

@@ -24,20 +24,24 @@ from tests.benchmarks._clients import SitePage
 from tests.benchmarks._figures import Figures, arguments_for, percentile, verdict, write_json
 from tests.benchmarks._processes import started
 from tests.benchmarks._site import temporary_site
-from tests.benchmarks.streaming import PACE_MILLISECONDS, REPLIES, STARTED_WITHIN_SECONDS, site_settings
+from tests.benchmarks.streaming import Load, site_settings
 
+REPLIES = Load().replies
+STARTED_WITHIN_SECONDS = Load().within_seconds
 TOKENS = 40
 MESSAGES = 1_000
 PAIRS = 6
 AT_MOST = 1.15
-LANGUAGE_MODEL = f"markdown-{TOKENS}-{PACE_MILLISECONDS}"
+LANGUAGE_MODEL = Load(tokens=TOKENS).language_model
 CONTENT = "What did I say about {topic} and the regatta in Lübeck?"
 TOPICS = ["bread", "cheese", "gardens", "trains", "weather", "paint", "roofs", "bicycles", "chess", "films", "soup"]
 WITH, WITHOUT = "with recall", "without"
 
 
 def measure(*, within: float, pairs: int) -> Figures:
-    settings = site_settings("") | {"LANGUAGE_MODELS": f"{LANGUAGE_MODEL} context_window=8192 encoding=o200k_base"}
+    settings = site_settings("", LANGUAGE_MODEL) | {
+        "LANGUAGE_MODELS": f"{LANGUAGE_MODEL} context_window=8192 encoding=o200k_base"
+    }
     with (
         started("-m", "tests.benchmarks._provider", ready="http") as (_, base_url),
         temporary_site(**settings | {"OPENAI_BASE_URL": base_url}),
