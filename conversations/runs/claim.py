@@ -25,7 +25,8 @@ OVERDUE_SECONDS = 1.0  # four times as long as a worker takes that asks again be
 MOST_OVERDUE = 5  # claimed at once above the share
 
 # One statement, because every worker asks often. Its first column is how many were waiting, also where none is claimed.
-# Locked rows are being claimed by another worker.
+# Locked rows are being claimed by another worker. Each state is looked for by its own index: asked for both at once
+# PostgreSQL reads every run that ever was.
 # A worker takes no more than its equal share of all runs, waiting and running, while others may be idle. What has
 # waited for longer it takes nevertheless: the others are full, or dead and not known to be.
 CLAIM = """
@@ -37,7 +38,11 @@ WITH load AS (
            AND waiting_since < statement_timestamp() - make_interval(secs => %(overdue_seconds)s)) AS overdue,
          (SELECT 1 + count(*) FROM conversations_workerheartbeat WHERE name <> %(worker)s
           AND seen_at > statement_timestamp() - make_interval(secs => %(heartbeat_seconds)s)) AS workers
-  FROM conversations_run WHERE state IN ('waiting', 'running')
+  FROM (
+    SELECT state, worker, waiting_since FROM conversations_run WHERE state = 'waiting'
+    UNION ALL
+    SELECT state, worker, waiting_since FROM conversations_run WHERE state = 'running'
+  ) AS live
 ), waiting AS (
   SELECT id FROM conversations_run WHERE state = 'waiting' ORDER BY id
   LIMIT (SELECT least(%(limit)s, greatest((runs + workers - 1) / workers - held, least(overdue, %(most_overdue)s)))

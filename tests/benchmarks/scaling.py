@@ -4,7 +4,7 @@ Nothing is measured here, so it takes seconds: `Costs` says where each figure is
 taken to do, `Units` what one of each part carries. The curve is a simulation of queues: how much later the first token
 comes than the provider sends it, by how busy the processes are. docs/scaling.md says what follows.
 
-    python -m tests.benchmarks.scaling [--turns-per-minute 0.5] [--reply-tokens 300] [--runs-kept 1000000] [--json FILE]
+    python -m tests.benchmarks.scaling [--turns-per-minute 0.5] [--reply-tokens 300] [--json FILE]
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ class Assumptions:
     tokens_per_second: float = 40.0  # of the provider, as the demo model speaks
     pages_open: float = 1.2  # sockets of one of them
     pages_loaded_per_minute: float = 0.2
-    runs_kept: int = 1_000_000  # replies that were ever made: their runs stay in their table
 
     @property
     def reply_seconds(self) -> float:
@@ -84,7 +83,6 @@ class Costs:
     postgres_ms_a_page: float = 4.5  # COUNTED
     claim_ms: float = 0.2  # COUNTED, with few runs
     claim_ms_a_running_run: float = 0.0002  # COUNTED
-    claim_ms_a_kept_run: float = 0.000057  # COUNTED
     watch_ms_a_session: float = 0.0077  # COUNTED, each second
     commit_ms: float = 2.1  # COUNTED: one fdatasync
     commits_a_turn: float = 8.0  # COUNTED, of those that write
@@ -124,9 +122,9 @@ class Costs:
             + load.pages_per_second * self.postgres_ms_a_page
         ) / 1000
 
-    def ms_of_claim(self, load: Load, runs_kept: int) -> float:
-        of_running, of_kept = self.claim_ms_a_running_run, self.claim_ms_a_kept_run
-        return self.claim_ms + of_running * load.streaming + of_kept * runs_kept
+    def ms_of_claim(self, load: Load) -> float:
+
+        return self.claim_ms + self.claim_ms_a_running_run * load.streaming
 
     def publishes_per_second(self, load: Load) -> float:
         return load.turns_per_second * self.publishes_a_turn + load.streaming * self.publishes_a_streaming_second
@@ -202,7 +200,7 @@ def demands(people: int, assumed: Assumptions, costs: Costs, units: Units = UNIT
 
 def claim_cores(load: Load, processes: Processes, assumed: Assumptions, costs: Costs) -> float:
     """Return what claims take: every worker asks at every new run, but asks no second time before it is answered."""
-    seconds = costs.ms_of_claim(load, assumed.runs_kept) / 1000
+    seconds = costs.ms_of_claim(load) / 1000
     return processes.workers * min(load.turns_per_second * seconds, 1.0)
 
 
@@ -317,10 +315,9 @@ def main() -> None:
     usual, arguments = Assumptions(), arguments_for(__doc__.splitlines()[0])
     arguments.add_argument("--turns-per-minute", type=float, default=usual.turns_per_minute, help="of one person")
     arguments.add_argument("--reply-tokens", type=int, default=usual.reply_tokens)
-    arguments.add_argument("--runs-kept", type=int, default=usual.runs_kept, help="replies that were ever made")
     chosen = arguments.parse_args()
     figures = compute(
-        Assumptions(chosen.turns_per_minute, chosen.reply_tokens, runs_kept=chosen.runs_kept),
+        Assumptions(chosen.turns_per_minute, chosen.reply_tokens),
     )
     report(figures)
     write_json(figures, chosen.json)
