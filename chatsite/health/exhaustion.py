@@ -14,7 +14,7 @@ NO_MEMORY = "out of memory"  # as libpq words it, whose own errors have no code
 
 
 def exhaustion_of(error: BaseException) -> str:
-    """Return what was lacking where *error* came of it, as the system words it; empty if it came of something else."""
+    """Return what the process lacked if that caused *error*, as the system words it; empty for another cause."""
     for cause in _causes(error):
         if isinstance(cause, OSError) and cause.errno in EXHAUSTED:
             return os.strerror(cause.errno)
@@ -24,7 +24,7 @@ def exhaustion_of(error: BaseException) -> str:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether *error* came of an allocation that failed in this process, which a smaller one may not."""
+    """Tell whether a failed allocation in this process caused *error*; a smaller one may succeed."""
     return any(
         isinstance(cause, MemoryError)
         or (isinstance(cause, psycopg.Error) and cause.sqlstate is None and str(cause).startswith(NO_MEMORY))
@@ -33,7 +33,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield *error* and all that it came of."""
+    """Yield *error* and all of its causes."""
     seen: set[int] = set()
     causes: list[BaseException | None] = [error]
     while causes:

@@ -55,56 +55,8 @@ class Subscriber:
             self._loop.call_soon_threadsafe(self._deliver, payload)
 
 
-class ProcessListener:
-    """Hears by Redis what other processes publish on *topic*, and offers it to the subscribers of this one.
-
-    `start` and `stop` belong to one event loop. Where it `is_needed` but hears nothing now, subscribers have to ask.
-    """
-
-    def __init__(self, topic: str) -> None:
-        self._topic = topic
-        self._layer = get_channel_layer()
-        self._is_connected = False
-        self._listening: asyncio.Task[None] | None = None
-
-    @property
-    def is_needed(self) -> bool:
-        return self._layer is not None
-
-    @property
-    def hears(self) -> bool:
-        return self._is_connected and redis_echo.hears and not redis_breaker.is_open
-
-    def start(self) -> None:
-        if self._layer:
-            self._listening = asyncio.create_task(self._listen_for_ever(self._layer), name=f"listen to {self._topic}")
-
-    def stop(self) -> None:
-        if self._listening:
-            self._listening.cancel()
-
-    async def _listen_for_ever(self, layer: Any) -> None:
-        channel = await layer.new_channel()
-        while True:
-            try:
-                await self._listen(layer, channel)
-            except Exception as error:
-                logger.info("other processes are not heard: %s", str(error) or type(error).__name__)
-            self._is_connected = False
-            await asyncio.sleep(AWAY_SECONDS)
-
-    async def _listen(self, layer: Any, channel: str) -> None:
-        async with asyncio.timeout(AWAY_SECONDS):
-            await layer.group_add(self._topic, channel)
-        self._is_connected = True  # whether it stays so the echo tells
-        while True:
-            event = await layer.receive(channel)
-            if event["origin"] != PROCESS_ID:
-                offer_here(self._topic, event["payload"])
-
-
-class PageListener:
-    """Hears by Redis what other processes publish on the topics of this one's pages: by one channel for all of them.
+class OtherProcesses:
+    """What other processes publish over Redis, on the topics that are joined: by one channel for all subscribers here.
 
     A channel for each socket cost as much again for each frame as sending it to the page. Belongs to one event loop.
     """
@@ -116,35 +68,77 @@ class PageListener:
         self._listening: asyncio.Task[None] | None = None
 
     async def join(self, topic: str) -> None:
-        """Hear *topic* from now on, to which a page has subscribed."""
+        """Hear *topic* from now on, which has a subscriber in this process."""
         if self._listening is None:
             self._channel = await self._layer.new_channel()
-            self._listening = asyncio.create_task(self._listen_for_ever(), name="listen for pages")
+            self._listening = asyncio.create_task(self._listen_for_ever(), name="listen to other processes")
         if topic not in self._topics:
             await self._layer.group_add(topic, self._channel)
             self._topics.add(topic)
 
     async def leave_unheard(self) -> None:
-        """Leave topics that no page is subscribed to any more, also of pages that left while Redis was away."""
+        """Leave the topics that have no subscriber any more, also of pages that left while Redis was away."""
         for topic in self._topics - _subscribers.keys():
             self._topics.discard(topic)
             await self._layer.group_discard(topic, self._channel)
 
     async def _listen_for_ever(self) -> None:
         while True:
-            event = await self._layer.receive(self._channel)
-            if event["origin"] != PROCESS_ID:
-                offer_here(event["topic"], event["payload"])
+            try:
+                event = await self._layer.receive(self._channel)
+                if event["origin"] != PROCESS_ID:
+                    offer_here(event["topic"], event["payload"])
+            except Exception:  # one event that can't be read, of another version maybe, must not make this process deaf
+                logger.exception("what another process has published could not be read")
 
 
-def page_listener() -> PageListener | None:
-    """Return the running event loop's; None where there are no other processes."""
+def other_processes() -> OtherProcesses | None:
+    """Return the running event loop's; None where there is no Redis to hear them by."""
     if (layer := get_channel_layer()) is None:
         return None
-    return _page_listeners.setdefault(asyncio.get_running_loop(), PageListener(layer))
+    return _other_processes.setdefault(asyncio.get_running_loop(), OtherProcesses(layer))
 
 
-_page_listeners: WeakKeyDictionary[asyncio.AbstractEventLoop, PageListener] = WeakKeyDictionary()
+class JoinedTopic:
+    """A topic that is heard from other processes for as long as this one runs, joined as soon as Redis lets it.
+
+    `start` and `stop` belong to one event loop. Where other processes are needed (`is_needed`) but not heard now
+    (`hears`), its subscribers have to ask.
+    """
+
+    def __init__(self, topic: str) -> None:
+        self._topic = topic
+        self._is_joined = False
+        self._joining: asyncio.Task[None] | None = None
+
+    @property
+    def is_needed(self) -> bool:
+        return get_channel_layer() is not None
+
+    @property
+    def hears(self) -> bool:
+        return self._is_joined and redis_echo.hears and not redis_breaker.is_open
+
+    def start(self) -> None:
+        if others := other_processes():
+            self._joining = asyncio.create_task(self._join(others), name=f"join {self._topic}")
+
+    def stop(self) -> None:
+        if self._joining:
+            self._joining.cancel()
+
+    async def _join(self, others: OtherProcesses) -> None:
+        while not self._is_joined:
+            try:
+                async with asyncio.timeout(AWAY_SECONDS):
+                    await others.join(self._topic)
+                self._is_joined = True  # whether it stays so the echo tells
+            except Exception as error:
+                logger.info("other processes are not heard: %s", str(error) or type(error).__name__)
+                await asyncio.sleep(AWAY_SECONDS)
+
+
+_other_processes: WeakKeyDictionary[asyncio.AbstractEventLoop, OtherProcesses] = WeakKeyDictionary()
 _subscribers: dict[str, set[Subscriber]] = defaultdict(set)
 
 

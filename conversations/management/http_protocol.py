@@ -13,7 +13,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from conversations.management.unread_clock import UNREAD_SECONDS, UnreadClock
+from conversations.management.unread_clock import UnreadLimit
 
 HEADERS_SECONDS = 20.0
 MOST_HEAD_BYTES = 65_536  # of address, names and values
@@ -21,18 +21,16 @@ MOST_FIELDS = 200
 MOST_READ_BYTES = 262_144  # that the event loop hands over at once
 
 
-class HttpProtocol(HttpToolsProtocol):
+class HttpProtocol(UnreadLimit, HttpToolsProtocol):
     """One connection. The clock runs from its first moment, or from the first byte of a later request."""
 
     headers_seconds = HEADERS_SECONDS
-    unread_seconds = UNREAD_SECONDS
     _until_headers: asyncio.TimerHandle | None = None
     _is_in_head = True
     _unread_bytes = _head_bytes = _fields = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._unread_clock = UnreadClock(transport, self.unread_seconds)
         self._start_clock()
 
     def data_received(self, data: bytes) -> None:
@@ -88,14 +86,6 @@ class HttpProtocol(HttpToolsProtocol):
         self._unread_clock.stop()
         super().handle_websocket_upgrade()
 
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._unread_clock.start()
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        self._unread_clock.stop()
-
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self.transport.is_closing():  # which waits until all has been read
@@ -107,7 +97,6 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_clock()
-        self._unread_clock.stop()
         super().connection_lost(exc)
 
     def _start_clock(self) -> None:

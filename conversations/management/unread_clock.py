@@ -1,8 +1,9 @@
-"""Ends connections whose other side does not read: what waits for them would stay in memory as long as they like."""
+"""Time limit of connections whose other side does not read: what waits for it would stay in memory without end."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 UNREAD_SECONDS = 60.0  # as nginx's send_timeout: https://nginx.org/en/docs/http/ngx_http_core_module.html (2026-11-25)
 
@@ -36,3 +37,26 @@ class UnreadClock:
             self._transport.abort()
         elif waiting_bytes:
             self._wait()
+
+
+class UnreadLimit(asyncio.Protocol):
+    """A mixin for a protocol of uvicorn: aborts its connection once nothing has been read for *unread_seconds*."""
+
+    unread_seconds = UNREAD_SECONDS
+    _unread_clock: UnreadClock
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._unread_clock = UnreadClock(cast(asyncio.Transport, transport), self.unread_seconds)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread_clock.start()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unread_clock.stop()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._unread_clock.stop()
+        super().connection_lost(exc)

@@ -21,7 +21,7 @@ from chatsite.postgres.connection import long_work
 from conversations.core.errors import CompletionError, ConversationError, WorkerExhausted
 from conversations.live.database_retries import retry_while_database_down
 from conversations.live.database_threads import in_worker_thread
-from conversations.live.fanout import RUNS, ProcessListener, Subscriber, subscribe, unsubscribe
+from conversations.live.fanout import RUNS, JoinedTopic, Subscriber, subscribe, unsubscribe
 from conversations.models.run import RunHolder
 from conversations.providers.clients.client_pool import close_clients, completion_client
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending
@@ -95,7 +95,7 @@ class Worker:
         self._is_making = asyncio.Event()  # set while there are any
         self._work = asyncio.Event()
         self._is_any_left = False  # waiting, when runs were last claimed
-        self._elsewhere = ProcessListener(RUNS)
+        self._elsewhere = JoinedTopic(RUNS)
         self._accepting = True
         self._rests_until: float | None = None
         self._claiming: asyncio.Task[None] | None = None

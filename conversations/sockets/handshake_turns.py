@@ -34,8 +34,9 @@ class HandshakeTurns:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         cookies = read_cookies(scope)
-        scope = {**scope, "cookies": cookies, "session_key": cookies.get(settings.SESSION_COOKIE_NAME)}
-        user = await session_user(scope)
+        session_key = cookies.get(settings.SESSION_COOKIE_NAME)
+        scope = {**scope, "cookies": cookies, "session_key": session_key}
+        user = await session_user(session_key)
         if user is None:  # it is refused by the consumer
             await self._application(scope, receive, send)
             return

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from conversations.live.fanout import PageListener, Subscriber, page_listener, subscribe, unsubscribe
+from conversations.live.fanout import OtherProcesses, Subscriber, other_processes, subscribe, unsubscribe
 from conversations.live.redis_breaker import PATIENCE_SECONDS, redis_breaker
 from conversations.live.redis_echo import redis_echo
 
@@ -18,7 +18,7 @@ class Subscriptions:
 
     def __init__(self, deliver: Callable[[str], None]) -> None:
         self._subscriber = Subscriber(deliver)
-        self._elsewhere = page_listener()
+        self._elsewhere = other_processes()
         self._topics: frozenset[str] = frozenset()
         self._topics_elsewhere: frozenset[str] = frozenset()
 
@@ -33,7 +33,7 @@ class Subscriptions:
         if self._elsewhere and wanted != self._topics_elsewhere:
             await self._listen_elsewhere(self._elsewhere, wanted)
 
-    async def _listen_elsewhere(self, elsewhere: PageListener, topics: frozenset[str]) -> None:
+    async def _listen_elsewhere(self, elsewhere: OtherProcesses, topics: frozenset[str]) -> None:
         """Listen to other processes too; while Redis is away it is tried again with the page's next request."""
         if redis_breaker.is_open:
             return

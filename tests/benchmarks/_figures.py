@@ -41,4 +41,4 @@ def verdict(value: float, *, at_least: float | None = None, at_most: float | Non
     """Return *value* with the goal that is given, and whether it is met."""
     if at_least is not None:
         return f"{value:.2f} (goal: at least {at_least}, {'met' if value >= at_least else 'missed'})"
-    return f"{value:.2f} (goal: at most {at_most}, {'met' if at_most and value <= at_most else 'missed'})"
+    return f"{value:.2f} (goal: at most {at_most}, {'met' if at_most is not None and value <= at_most else 'missed'})"

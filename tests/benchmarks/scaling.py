@@ -123,7 +123,6 @@ class Costs:
         ) / 1000
 
     def ms_of_claim(self, load: Load) -> float:
-
         return self.claim_ms + self.claim_ms_a_running_run * load.streaming
 
     def publishes_per_second(self, load: Load) -> float:

@@ -9,7 +9,7 @@ import pytest
 from conversations.live import fanout
 from conversations.live.redis_breaker import redis_breaker
 from conversations.sockets.subscriptions import Subscriptions
-from tests.support.patience import PATIENCE_SECONDS
+from tests.support.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 
 
 class SlowLayer:
@@ -41,7 +41,7 @@ async def test_what_comes_while_some_is_sent_goes_together(layer):
     layer.may_take.set()
     async with asyncio.timeout(PATIENCE_SECONDS):
         while sum(map(len, layer.taken)) < 5:
-            await asyncio.sleep(0)
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
     assert layer.taken == [["0"], ["1", "2", "3", "4"]]
 
 
@@ -80,6 +80,19 @@ async def test_a_topic_is_heard_for_as_long_as_any_page_follows_it(monkeypatch):
         assert layer.topics == {"one"}
         await second.listen_to()
         assert layer.topics == set()
+
+
+async def test_an_event_that_cannot_be_read_makes_the_process_not_deaf(monkeypatch):
+    layer = Layer()
+    monkeypatch.setattr(fanout, "get_channel_layer", lambda: layer)
+    heard = asyncio.Queue()
+    page = Subscriptions(heard.put_nowait)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await page.listen_to("one")
+        layer.events.put_nowait({"origin": "another", "payload": "of another version"})
+        layer.events.put_nowait({"origin": "another", "topic": "one", "payload": "hello"})
+        assert await heard.get() == "hello"
+        await page.listen_to()
 
 
 async def test_topics_of_a_page_that_left_while_redis_was_away_are_left_with_the_next(monkeypatch):

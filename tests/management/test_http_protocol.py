@@ -31,10 +31,10 @@ async def say_hello(scope, receive, send):
 
 
 @contextmanager
-def serve(protocol):
-    """Serve `say_hello` by *protocol*, and yield the port."""
+def serve(application, **protocols):
+    """Serve *application* by uvicorn with these *protocols*, and yield the port."""
     port = free_port()
-    config = uvicorn.Config(say_hello, port=port, http=protocol, log_level="critical", lifespan="off")
+    config = uvicorn.Config(application, port=port, log_level="critical", lifespan="off", loop="uvloop", **protocols)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -46,13 +46,13 @@ def serve(protocol):
 
 @pytest.fixture(scope="module")
 def impatient_port():
-    with serve(Impatient) as port:
+    with serve(say_hello, http=Impatient) as port:
         yield port
 
 
 @pytest.fixture(scope="module")
 def port():
-    with serve(HttpProtocol) as port:
+    with serve(say_hello, http=HttpProtocol) as port:
         yield port
 
 

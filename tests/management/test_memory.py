@@ -9,7 +9,7 @@ import pytest
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.source import PROJECT
 
-pytestmark = pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="glibc's allocator")
+pytestmark = pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="needs glibc's malloc_trim")
 SMALL_BLOCKS = """
 import os, time
 from pathlib import Path

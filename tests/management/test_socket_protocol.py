@@ -9,14 +9,12 @@ from contextlib import contextmanager
 
 import psutil
 import pytest
-import uvicorn
 
 from conversations.management.http_protocol import HttpProtocol
 from conversations.management.socket_protocol import MOST_PIECES, SocketProtocol
-from tests.support.patience import PATIENCE_SECONDS, wait_for
-from tests.support.ports import free_port
+from tests.support.patience import PATIENCE_SECONDS
 
-from .test_http_protocol import is_closed
+from .test_http_protocol import is_closed, serve
 
 UPGRADE = (
     b"Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -52,28 +50,15 @@ async def answer(scope, receive, send):
             await send({"type": "websocket.send", "text": BODY.decode() if said == MUCH else str(len(said))})
 
 
-@contextmanager
-def serve(http, ws):
-    port = free_port()
-    config = uvicorn.Config(answer, port=port, http=http, ws=ws, log_level="critical", lifespan="off", loop="uvloop")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    wait_for(lambda: server.started, "the server listens")
-    yield port
-    server.should_exit = True
-    thread.join()
-
-
 @pytest.fixture(scope="module")
 def port():
-    with serve(HttpProtocol, SocketProtocol) as port:
+    with serve(answer, http=HttpProtocol, ws=SocketProtocol) as port:
         yield port
 
 
 @pytest.fixture(scope="module")
 def impatient_port():
-    with serve(ImpatientHttp, ImpatientSocket) as port:
+    with serve(answer, http=ImpatientHttp, ws=ImpatientSocket) as port:
         yield port
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from django.conf import settings
 
 from conversations.live import user_turns
 from conversations.sockets import handshake_turns
@@ -20,11 +21,11 @@ class Handshakes:
         monkeypatch.setattr(user_turns, "REFUSAL_SECONDS", 0)
         self.turns = HandshakeTurns(self._application)
 
-    async def _user(self, scope):
-        return scope["user"]
+    async def _user(self, session_key):
+        return session_key
 
     async def _application(self, scope, receive, send):
-        self.begun.append(scope["user"])
+        self.begun.append(scope["session_key"])
         await self.way_out.wait()
         await send({"type": "websocket.accept"})
         await asyncio.Event().wait()
@@ -34,10 +35,14 @@ class Handshakes:
             self.answers.append(message)
 
         extended = {key: {} for key in extensions}
-        scopes = [{"type": "websocket", "headers": [], "user": user, "extensions": extended} for user in users]
+        scopes = [{"type": "websocket", "headers": headers_of(user), "extensions": extended} for user in users]
         tasks = [asyncio.create_task(self.turns(scope, None, send)) for scope in scopes]
         await settle()
         return tasks
+
+
+def headers_of(user):
+    return [(b"cookie", f"{settings.SESSION_COOKIE_NAME}={user}".encode())] if user else []
 
 
 async def settle():

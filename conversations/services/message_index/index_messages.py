@@ -39,7 +39,6 @@ MESSAGES_AT_ONCE = 200
 TOKENS_AT_ONCE = 50_000
 HELD_SECONDS = 0.05  # until a conversation is looked at again that another process indexes
 LOOKED_AT = 20  # conversations that another process may be at
-REACHED = ("next_position", "passages")  # of the index; vectors are counted beside it
 
 # What is in a deleted conversation is left as it is: that may be undone, and else it goes soon.
 BEHIND = """
@@ -193,7 +192,7 @@ def _open_index(conversation_id: int) -> MessageIndex:
 
 
 def _cut_off(index: MessageIndex, position: int) -> None:
-    """Take everything from *position* on out of the index."""
+    """Take everything from *position* on out of the index; `_finish` stores how far that reaches then."""
     if position >= index.next_position:
         return
     passages = MessagePassage.objects.filter(conversation_id=index.pk)
@@ -205,7 +204,6 @@ def _cut_off(index: MessageIndex, position: int) -> None:
         MessageIndex.objects.filter(pk=index.pk).update(embedded_passages=Least("embedded_passages", first.ordinal))
         index.passages = first.ordinal
     index.next_position = position
-    index.save(update_fields=REACHED)
 
 
 def _last_passage(index: MessageIndex, *, before: int) -> MessagePassage | None:

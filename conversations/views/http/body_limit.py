@@ -28,7 +28,7 @@ from chatsite.postgres.pool import release_connection
 from conversations.core.errors import FilesTooLarge, RequestTooLarge, RequestTooSlow, SignInRequired
 from conversations.views.http.errors import refused
 
-from .user_share import STREAMED, session_user
+from .user_share import STREAMED, read_session_key, session_user
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
@@ -153,7 +153,9 @@ def declared_bytes(scope: Scope) -> int | None:
 
 async def sender_of_files(scope: Scope) -> str | None:
     """Return who sends files to where they are taken, if the visitor is signed in: what they may is asked later."""
-    return await session_user(scope, is_read_again=True) if takes_files(scope["path"]) else None
+    if not takes_files(scope["path"]):
+        return None
+    return await session_user(read_session_key(scope), is_read_again=True)
 
 
 def takes_files(path: str) -> bool:

@@ -53,7 +53,7 @@ class UserShare:
         self._streams = UserTurns(at_once=STREAMS_AT_ONCE, most_waiting=STREAMS_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        user = None if scope["path"].startswith(WITHOUT_TURNS) else await session_user(scope)
+        user = None if scope["path"].startswith(WITHOUT_TURNS) else await session_user(read_session_key(scope))
         if user is None:
             await self._application(scope, receive, send)
             return
@@ -77,16 +77,20 @@ def read_cookies(scope: Scope) -> dict[str, str]:
     return parse_cookie(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
 
 
+def read_session_key(scope: Scope) -> str | None:
+    """Return the key of the session that a request's cookie names."""
+    return read_cookies(scope).get(settings.SESSION_COOKIE_NAME)
+
+
 _users: OrderedDict[str, str] = OrderedDict()
 
 
-async def session_user(scope: Scope, *, is_read_again: bool = False) -> str | None:
-    """Return whose session the request's cookie names; None for a visitor who is not signed in.
+async def session_user(key: str | None, *, is_read_again: bool = False) -> str | None:
+    """Return the user of the session with that *key*; None for a visitor who is not signed in.
 
     It only tells queues apart: what the session may do is asked afterwards. A session never changes its user, so that
     is remembered, also when it has ended, unless it *is_read_again*.
     """
-    key = read_cookies(scope).get(settings.SESSION_COOKIE_NAME)
     if not key:
         return None
     if not is_read_again and (user := _users.get(key)):
