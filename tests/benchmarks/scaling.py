@@ -61,10 +61,10 @@ def load_of(people: int, assumed: Assumptions) -> Load:
     )
 
 
-# One process, many replies: 54 ms for 600 tokens in 15 s (known-limits.md), 20.8 for 20 in half a second (26 less a
-# fifth, decision 59), so 19.6 a turn and 2.3 a streaming second. Several processes took 103 in place of 54, so 1.9
-# times each. Of that 37 % were the web processes' where turns were measured one by one.
-SEVERAL = 103 / 54
+# Measured at 4d438ffe (docs/measurements.md). One process: 23.2 ms for 20 tokens, 77.7 for 600 in 15 s, so 22.7 a turn,
+# with a socket opened for it, and 3.7 a streaming second. Two processes and a worker took 67.6 where one took 47. Of
+# that 37 % were the web processes' where turns were measured one by one.
+SEVERAL = 67.6 / 47
 WEB_SHARE = 0.37
 
 
@@ -72,14 +72,14 @@ WEB_SHARE = 0.37
 class Costs:
     """Milliseconds of processor time, bytes and counts. COUNTED is the table at the end of docs/scaling.md."""
 
-    web_ms_a_turn: float = 19.6 * SEVERAL * WEB_SHARE
-    web_ms_a_streaming_second: float = 2.3 * SEVERAL * WEB_SHARE
+    web_ms_a_turn: float = 22.7 * SEVERAL * WEB_SHARE
+    web_ms_a_streaming_second: float = 3.7 * SEVERAL * WEB_SHARE
     web_ms_a_page: float = 42.0  # COUNTED
     web_ms_a_socket_second: float = 0.005  # COUNTED: the check of its session
-    worker_ms_a_turn: float = 19.6 * SEVERAL * (1 - WEB_SHARE)
-    worker_ms_a_streaming_second: float = 2.3 * SEVERAL * (1 - WEB_SHARE)
-    postgres_ms_a_turn: float = 8.7  # decision 59 and CHANGELOG: 13 less a third
-    postgres_ms_a_streaming_second: float = 0.1  # measurements: 0.63 : 0.53 of 54 ms are 10.2 for 600 tokens in 15 s
+    worker_ms_a_turn: float = 22.7 * SEVERAL * (1 - WEB_SHARE)
+    worker_ms_a_streaming_second: float = 3.7 * SEVERAL * (1 - WEB_SHARE)
+    postgres_ms_a_turn: float = 8.0  # measurements: 20 tokens
+    postgres_ms_a_streaming_second: float = 0.28  # measurements: 12.2 for 600 tokens in 15 s
     postgres_ms_a_page: float = 4.5  # COUNTED
     claim_ms: float = 0.2  # COUNTED, with few runs
     claim_ms_a_running_run: float = 0.0002  # COUNTED
