@@ -6,6 +6,7 @@ import asyncio
 import json
 
 import pytest
+from django.conf import settings
 
 from conversations.live import user_turns
 from conversations.views.http import user_share
@@ -13,8 +14,11 @@ from conversations.views.http.user_share import STREAMED, UserShare
 
 
 def scope_of(user, **headers):
+    """Return a request whose session has its user's name for a key."""
+    if user:
+        headers["cookie"] = f"{settings.SESSION_COOKIE_NAME}={user}"
     named = [(name.encode(), value.encode()) for name, value in headers.items()]
-    return {"type": "http", "method": "GET", "path": "/", "headers": named, "user": user}
+    return {"type": "http", "method": "GET", "path": "/", "headers": named}
 
 
 class Requests:
@@ -25,11 +29,11 @@ class Requests:
         monkeypatch.setattr(user_share, "session_user", self._user)
         self.share = UserShare(self._application)
 
-    async def _user(self, scope):
-        return scope["user"]
+    async def _user(self, key):
+        return key
 
     async def _application(self, scope, receive, send):
-        self.inside.append(scope["user"])
+        self.inside.append(user_share.read_session_key(scope))
         if self.streamed:
             scope[STREAMED] = True
         await send({"type": "http.response.start", "status": 200})
