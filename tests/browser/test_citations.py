@@ -131,6 +131,27 @@ def test_a_passage_on_its_way_gets_the_focus_also_if_its_reply_is_drawn_again_me
     expect(card(cited).locator(".passage-text")).to_be_focused()
 
 
+@pytest.mark.parametrize("is_pressed", [True, False])
+def test_a_closed_passage_stays_closed_if_its_reply_is_drawn_again(cited, is_pressed):
+    let_snapshot_come = hold_frames(cited, "conversation.snapshot")
+    cited.reload()
+    citation(cited, 2).focus()
+    expect(card(cited).locator(".passage-text")).to_be_visible()
+    if is_pressed:
+        cited.keyboard.press("Enter")
+        expect(card(cited).locator(".passage-text")).to_be_focused()
+    cited.keyboard.press("Escape")
+    expect(card(cited)).to_be_hidden()
+    citation(cited, 2).evaluate("number => number.dataset.old = true")
+    let_snapshot_come()
+    expect(cited.locator("[data-old]")).to_have_count(0)
+    expect(citation(cited, 2)).to_be_focused()
+    expect(card(cited)).to_be_hidden()
+    cited.keyboard.press("Shift+Tab")
+    cited.keyboard.press("Tab")
+    expect(card(cited)).to_contain_text("A farm of phones")
+
+
 def test_only_what_was_sent_is_a_citation(cited):
     expect(replies(cited).locator("[data-citation]")).to_have_count(3)
     numbers = replies(cited).locator("[data-citation]").evaluate_all("all => all.map((e) => e.dataset.citation)")

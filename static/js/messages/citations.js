@@ -21,7 +21,7 @@ export function startCitations(page, card) {
   page.addEventListener("click", (event) => shown.open(citationAt(event)));
   page.addEventListener("pointerover", (event) => event.pointerType === "mouse" && shown.dwell(citationAt(event)));
   page.addEventListener("pointerout", (event) => citationAt(event) && shown.leave());
-  page.addEventListener("focusin", (event) => hasVisibleFocus(event) && shown.peek(citationAt(event)));
+  page.addEventListener("focusin", (event) => shown.meetFocus(citationAt(event), hasVisibleFocus(event)));
   page.addEventListener("focusout", (event) => citationAt(event) && shown.leave());
   page.addEventListener("scroll", (event) => isScroller(event) && shown.follow(), true);
 }
@@ -42,13 +42,20 @@ function isScroller({ target }) {
 }
 
 /**
- * Return the number that stands where *citation* stood: a reply may have been drawn again since.
+ * Return the selector of the number that stands where *citation* stood: a reply may have been drawn again since.
+ * @param {HTMLElement} citation
+ */
+function placeOf(citation) {
+  const message = citation.closest("[data-message]");
+  return `#${message?.id} [data-citation="${citation.dataset.citation}"]`;
+}
+
+/**
  * @param {HTMLElement} citation
  * @returns {HTMLElement | null}
  */
 function inItsPlace(citation) {
-  const message = citation.closest("[data-message]");
-  return message && query(document, `#${message.id} [data-citation="${citation.dataset.citation}"]`);
+  return query(document, placeOf(citation));
 }
 
 class PassageCard {
@@ -56,6 +63,8 @@ class PassageCard {
   citation;
   /** @type {HTMLElement | undefined} the number that gets the focus back */
   returnTo;
+  /** The place of the number that had the focus when its card was closed, until the focus is elsewhere. */
+  closedAt = "";
   timer = 0;
 
   /** @param {HTMLElement} card */
@@ -78,6 +87,21 @@ class PassageCard {
     if (citation && !this.isPressed) {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.peek(citation), DWELL_MS);
+    }
+  }
+
+  /**
+   * Show it for the number that got the focus, if it can be seen that it has it. A reply that is drawn again gives the
+   * focus back to its number, which does not open a card that was closed there.
+   * @param {HTMLElement | null} citation
+   * @param {boolean} isVisible
+   */
+  meetFocus(citation, isVisible) {
+    if (!citation || placeOf(citation) !== this.closedAt) {
+      this.closedAt = "";
+      if (isVisible) {
+        this.peek(citation);
+      }
     }
   }
 
@@ -146,7 +170,9 @@ class PassageCard {
   }
 
   #forget() {
-    this.returnTo = this.card.contains(document.activeElement) ? this.citation : undefined;
+    const focused = document.activeElement;
+    this.returnTo = this.card.contains(focused) ? this.citation : undefined;
+    this.closedAt = this.citation && (this.returnTo || this.citation === focused) ? placeOf(this.citation) : "";
     this.citation?.classList.remove("is-shown");
     this.citation = undefined;
     this.isPressed = false;
