@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from playwright.sync_api import expect
 
 from .page_actions import composer, draft_kept, lose_next_answer, messages, replies, say, wait_until, write
@@ -102,6 +105,37 @@ def test_the_meter_tells_what_a_message_takes_before_it_is_sent(page):
     composer(page).fill("My name is Andrew")
     expect(meter(page)).to_contain_text("this message 4")
     expect(meter(page)).to_contain_text("of 3,596 tokens")
+
+
+def test_the_meter_fills_as_far_as_it_says(page):
+    composer(page).fill("word " * 1_000)
+    expect(meter(page)).to_contain_text("this message 1,00")
+    told = re.search(r"([\d,]+) of 3,596 tokens · (\d+) %", meter(page).inner_text())
+    prompt, percent = int(told[1].replace(",", "")), int(told[2])
+    assert percent == round(100 * prompt / 3_596)
+    widths = {
+        part: page.locator(f"[data-bar={part}]").evaluate("bar => parseFloat(bar.getAttribute('width'))")
+        for part in ("system", "newest", "track", "reserve")
+    }
+    assert widths["track"] + widths["reserve"] == pytest.approx(100)
+    assert 100 * (widths["system"] + widths["newest"]) / widths["track"] == pytest.approx(100 * prompt / 3_596, abs=0.5)
+
+
+def test_the_numbers_of_the_parts_do_not_cover_what_is_written(page):
+    composer(page).fill("My name is Andrew")
+    expect(meter(page)).to_contain_text("this message 4")
+    opener = page.locator(".meter-open")
+    opener.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(opener).to_be_focused()
+    numbers = page.get_by_role("tooltip")
+    expect(numbers).to_be_visible()
+    expect(numbers).to_contain_text("Kept free for the reply 500")
+    shown, field = numbers.bounding_box(), page.locator(".composer-box").first.bounding_box()
+    assert shown["y"] + shown["height"] <= field["y"]
+    page.keyboard.press("Escape")
+    expect(numbers).to_be_hidden()
 
 
 def test_the_meter_tells_by_how_many_tokens_a_message_is_too_long(page):

@@ -1,4 +1,4 @@
-/** The meter below the composer: what the message being written costs and how it fills the window, as a bar of parts. */
+/** The meter below the composer: what the message being written costs, and a track that the parts of the window fill. */
 
 import { postForm } from "../server/http.js";
 import { dataOf, find, queryAll } from "../shared/dom.js";
@@ -91,7 +91,8 @@ export class Meter {
   }) {
     const parts = Object.fromEntries(window?.parts ?? []);
     this.#fill(parts);
-    for (const [name, tokens] of Object.entries({ ...parts, content, pictures, prompt, budget })) {
+    const percent = budget ? Math.round((100 * prompt) / budget) : 0;
+    for (const [name, tokens] of Object.entries({ ...parts, content, pictures, prompt, budget, percent })) {
       this.#say(name, tokens);
     }
     for (const row of queryAll(this.element, "[data-legend]")) {
@@ -110,17 +111,24 @@ export class Meter {
   }
 
   /**
-   * Lay the parts side by side; what is free lies before the room for the reply.
+   * Lay the parts side by side on the track. It ends where the room for the reply begins; a window that has no parts,
+   * because the message is too long for it, is track alone.
    * @param {Record<string, number>} parts
    */
   #fill(parts) {
     const total = Object.values(parts).reduce((sum, tokens) => sum + tokens, 0);
     let x = 0;
+    /** @type {Record<string, [number, number]>} */
+    const places = {};
     for (const [part, tokens] of Object.entries(parts)) {
-      const layer = this.bar.querySelector(`[data-bar="${part}"]`);
-      layer?.setAttribute("x", `${(100 * x) / total}%`);
-      layer?.setAttribute("width", `${(100 * tokens) / total}%`);
+      places[part] = [(100 * x) / total, (100 * tokens) / total];
       x += tokens;
+    }
+    places.track = [0, total ? places.reserve[0] : 100];
+    for (const layer of queryAll(this.bar, "[data-bar]", SVGElement)) {
+      const [start, width] = places[layer.dataset.bar ?? ""] ?? [0, 0];
+      layer.setAttribute("x", `${start}%`);
+      layer.setAttribute("width", `${width}%`);
     }
   }
 
