@@ -6,6 +6,7 @@ loop, because a restart does not repair a database. Readiness is JSON for who as
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction
@@ -13,6 +14,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.utils.decorators import sync_and_async_middleware
 
 from chatsite.health.readiness import Readiness, readiness, readiness_async
+
+logger = logging.getLogger(__name__)
 
 LIVENESS, READINESS = ("/healthz", "/livez"), "/readyz"
 TEXT = "text/plain; charset=utf-8"
@@ -49,9 +52,29 @@ def liveness() -> HttpResponse:
     return HttpResponse("alive", content_type=TEXT, headers=HEADERS)
 
 
+class ReadinessLog:
+    """One line of the log when what `/readyz` says changes: probes ask every few seconds, maybe for hours."""
+
+    def __init__(self) -> None:
+        self._said = "ready"
+
+    def write(self, found: Readiness) -> None:
+        if found.text != self._said:
+            logger.log(logging.INFO if found.is_ready else logging.WARNING, "/readyz says: %s", found.text)
+            self._said = found.text
+
+
+readiness_log = ReadinessLog()
+
+
 def readiness_response(request: HttpRequest, found: Readiness) -> HttpResponse:
+    readiness_log.write(found)
     headers = HEADERS if found.is_ready else HEADERS | {"Retry-After": str(RETRY_SECONDS)}
     status = 200 if found.is_ready else 503
+    response: HttpResponse
     if request.get_preferred_type(["text/plain", "application/json"]) == "application/json":
-        return JsonResponse(found.as_json(), status=status, headers=headers)
-    return HttpResponse(found.text, status=status, content_type=TEXT, headers=headers)
+        response = JsonResponse(found.as_json(), status=status, headers=headers)
+    else:
+        response = HttpResponse(found.text, status=status, content_type=TEXT, headers=headers)
+    response._has_been_logged = True  # type: ignore[attr-defined]  # Django would write an error for each 503
+    return response

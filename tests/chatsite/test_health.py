@@ -11,6 +11,7 @@ from django.test import AsyncClient
 
 from chatsite.health.probe import OK, Finding, Probe
 from chatsite.health.readiness import close_probes
+from chatsite.middleware import health
 from conversations.models import WorkerHeartbeat
 from tests.faults.databases import new_database
 from tests.support.patience import PATIENCE_SECONDS, wait_for
@@ -78,6 +79,21 @@ def test_json_is_answered_to_who_asks_for_it(client, worker):
 def test_a_redis_that_is_away_is_a_degradation(client, worker, settings):
     settings.REDIS_URL = "redis://127.0.0.1:1"
     assert said(client) == (200, "ready, degraded: redis")
+
+
+@committed
+def test_the_log_tells_once_that_the_site_is_not_ready_and_once_that_it_is_again(client, worker, caplog, monkeypatch):
+    monkeypatch.setattr(health, "readiness_log", health.ReadinessLog())
+    caplog.set_level("INFO")
+    MigrationRecorder(connection).record_unapplied("accounts", "0001_initial")
+    try:
+        assert {client.get("/readyz").status_code for _ in range(3)} == {503}
+    finally:
+        MigrationRecorder(connection).record_applied("accounts", "0001_initial")
+    wait_for(lambda: client.get("/readyz").status_code == 200)
+    client.get("/readyz")
+    lines = [(record.levelname, record.getMessage()) for record in caplog.records]
+    assert lines == [("WARNING", "/readyz says: 1 migrations are not applied"), ("INFO", "/readyz says: ready")]
 
 
 @committed
