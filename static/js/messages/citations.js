@@ -92,12 +92,13 @@ class PassageCard {
 
   /**
    * Show it for the number that got the focus, if it can be seen that it has it. A reply that is drawn again gives the
-   * focus back to its number, which does not open a card that was closed there.
+   * focus back to its number, which does not open a card that was closed there. What gets the focus while the card
+   * closes is no choice of the reader's: the browser takes the number at which the card was first shown.
    * @param {HTMLElement | null} citation
    * @param {boolean} isVisible
    */
   meetFocus(citation, isVisible) {
-    if (!citation || placeOf(citation) !== this.closedAt) {
+    if (!this.isClosing && (!citation || placeOf(citation) !== this.closedAt)) {
       this.closedAt = "";
       if (isVisible) {
         this.peek(citation);
