@@ -1,28 +1,27 @@
 """`python -m tests.faults`: every fault at its full number of rounds, in pieces that can be interrupted and resumed.
 
-Each row of the table is a part of this folder's tests. What was done is kept in `var/faults.json`: a run goes on where
-the one before it stopped, with the next seeds, until all rows have their rounds at the present commit. The table of
-`docs/faults.md` is written again after each piece.
+Each row of the table is a part of this folder's tests. All rounds together take many hours, so they are gathered over
+days: the table of `docs/faults.md` is what was done, a run goes on where the one before it stopped, with the next seeds,
+and each row names the commits that its rounds were run at. `--afresh` begins rows again, as has to be done after a fault
+was mended.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime as dt
-import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
 from tests.support.source import PROJECT
 
-STATE = PROJECT / "var" / "faults.json"
 PAGE = PROJECT / "docs" / "faults.md"
 BEGIN, END = "<!-- rounds -->", "<!-- end of rounds -->"
 PIECE_ROUNDS = 10
@@ -70,13 +69,12 @@ ROWS = (
 
 @dataclass
 class Done:
-    """The part of a row that was done at *commit*: seeds from 0 on, tests run and failed, and the day of the last."""
+    """What was done of a row: seeds from 0 on, tests run and failed, the first and last commit, the day of the last."""
 
-    commit: str
     rounds: int = 0
     tests: int = 0
     failed: int = 0
-    skipped: int = 0
+    commits: tuple[str, ...] = ()
     day: str = ""
 
 
@@ -85,10 +83,13 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60, help="no piece is begun after so long (60)")
     parser.add_argument("--rounds", type=int, help="fewer rounds of each row, for a try")
     parser.add_argument("--only", default="", help="rows whose fault contains these words")
+    parser.add_argument("--afresh", action="store_true", help="forget what was done of these rows")
     options = parser.parse_args()
     until = time.monotonic() + options.minutes * 60
     rows = [row for row in ROWS if options.only.lower() in row.fault.lower()]
-    done = read_state()
+    done = read_page()
+    if options.afresh:
+        done |= {row.fault: Done() for row in rows}
     # In turn, not row by row: whenever it is interrupted, all faults have about the same part of their rounds.
     while unfinished := [row for row in rows if done[row.fault].rounds < (options.rounds or row.rounds)]:
         row = min(unfinished, key=lambda row: done[row.fault].rounds / row.rounds)
@@ -97,7 +98,6 @@ def main() -> None:
             break
         so_far = done[row.fault]
         run_piece(row, so_far, rounds=min(PIECE_ROUNDS, (options.rounds or row.rounds) - so_far.rounds))
-        write_state(done)
         write_page(done)
     sys.exit(any(each.failed for each in done.values()))
 
@@ -118,9 +118,9 @@ def run_piece(row: Row, done: Done, *, rounds: int) -> None:
             sys.exit(f"pytest ended with {outcome.returncode} and without a report")
         suite = ElementTree.parse(report).getroot()[0].attrib
     done.rounds += rounds
-    done.tests += int(suite["tests"])
+    done.tests += int(suite["tests"]) - int(suite["skipped"])
     done.failed += int(suite["failures"]) + int(suite["errors"])
-    done.skipped += int(suite["skipped"])
+    done.commits = tuple(dict.fromkeys((*done.commits[:1], present_commit())))
     done.day = dt.datetime.now(dt.UTC).date().isoformat()
 
 
@@ -137,17 +137,19 @@ def present_commit() -> str:
     return subprocess.run(command, cwd=PROJECT, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def read_state() -> dict[str, Done]:
-    """Return what was done at the present commit: rounds of another one say nothing of this one."""
-    commit = present_commit()
-    stored = json.loads(STATE.read_text(encoding="utf-8")) if STATE.exists() else {}
-    found = {fault: Done(**each) for fault, each in stored.items() if each["commit"] == commit}
-    return {row.fault: found.get(row.fault, Done(commit)) for row in ROWS}
+def read_page() -> dict[str, Done]:
+    """Return what the table says was done of each row; a row that is not in it has no rounds yet."""
+    _, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    lines = [line for line in rest.split(END)[0].splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    found = {fault: read_row(*rest) for fault, *rest in cells[2:]}
+    return {row.fault: found.get(row.fault, Done()) for row in ROWS}
 
 
-def write_state(done: dict[str, Done]) -> None:
-    STATE.parent.mkdir(parents=True, exist_ok=True)
-    STATE.write_text(json.dumps({fault: asdict(each) for fault, each in done.items()}, indent=1), encoding="utf-8")
+def read_row(rounds: str, _seeds: str, tests: str, failed: str, commits: str, day: str) -> Done:
+    """Return a row of the table as numbers: the inverse of `show_row`."""
+    between = tuple(commits.split(" to ")) if commits else ()
+    return Done(int(rounds.split(" of ")[0]), int(tests.replace(",", "")), int(failed), between, day)
 
 
 def write_page(done: dict[str, Done]) -> None:
@@ -160,15 +162,16 @@ def write_page(done: dict[str, Done]) -> None:
 
 def table(done: dict[str, Done]) -> str:
     lines = [
-        "| Fault | Rounds, of | Seeds | Tests run | Failed | Commit | Day |",
+        "| Fault | Rounds, of | Seeds | Tests run | Failed | Commits | Day |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for row in ROWS:
-        each = done[row.fault]
-        seeds = f"0 to {each.rounds - 1}" if each.rounds else "–"
-        counts = f"{each.rounds} of {row.rounds} | {seeds} | {each.tests - each.skipped:,} | {each.failed}"
-        lines.append(f"| {row.fault} | {counts} | {each.commit if each.rounds else ''} | {each.day} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, *(show_row(row, done[row.fault]) for row in ROWS)])
+
+
+def show_row(row: Row, done: Done) -> str:
+    seeds = f"0 to {done.rounds - 1}" if done.rounds else "–"
+    counts = f"{done.rounds} of {row.rounds} | {seeds} | {done.tests:,} | {done.failed}"
+    return f"| {row.fault} | {counts} | {' to '.join(done.commits)} | {done.day} |"
 
 
 if __name__ == "__main__":
