@@ -1,9 +1,8 @@
 """`python -m tests.faults`: every fault at its full number of rounds, in pieces that can be interrupted and resumed.
 
 Each row of the table is a part of this folder's tests. All rounds together take many hours, so they are gathered over
-days: the table of `docs/faults.md` is what was done, a run goes on where the one before it stopped, with the next seeds,
-and each row names the commits that its rounds were run at. `--afresh` begins rows again, as has to be done after a fault
-was mended.
+days: the table of `docs/faults.md` is what was done, a run goes on where the one before it stopped, with new seeds, and
+each row names the commits that its rounds were run at. `--afresh` begins rows again, as after a mended fault.
 """
 
 from __future__ import annotations
