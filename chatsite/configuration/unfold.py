@@ -13,17 +13,17 @@ from django.utils.translation import gettext_lazy as _
 
 # The same slate and the same horizon as static/css/tokens.css. Unfold writes with 600 by day and with 500 by night.
 SLATE = {
-    "50": "#f5f8f9",
-    "100": "#e6ecef",
-    "200": "#d3dce1",
+    "50": "#f9fbfc",
+    "100": "#e4ebee",
+    "200": "#d7e0e5",
     "300": "#b3c1cb",
     "400": "#93a4b0",
     "500": "#62737f",
     "600": "#3f505d",
     "700": "#2f3f4b",
     "800": "#22303a",
-    "900": "#111a21",
-    "950": "#0a1116",
+    "900": "#111b22",
+    "950": "#080e12",
 }
 HORIZON = {
     "50": "#fdf5ef",

@@ -7,22 +7,12 @@ import pytest
 from pygments.lexers import get_lexer_by_name
 
 from conversations.rendering.code_blocks import HIGHLIGHTED_LANGUAGES, TOKEN_CLASSES
+from tests.support.contrast import contrast
 
 CSS = (Path(__file__).parents[2] / "static/css/tokens.css").read_text()
 COLOURS = re.findall(r"--code-([\w-]+): light-dark\(#(\w{6}), #(\w{6})\)", CSS)
 THEMES = {"light": {name: light for name, light, _ in COLOURS}, "dark": {name: dark for name, _, dark in COLOURS}}
 READ_ON = {"string": ["bg", "inserted-bg"], "number": ["bg", "deleted-bg"]}
-
-
-def luminance(colour: str) -> float:
-    channels = [int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    darker, lighter = sorted((luminance(one), luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
 
 
 @pytest.mark.parametrize("theme", THEMES)
