@@ -31,7 +31,7 @@ def test_our_modules_import_each_other_by_hashed_names_that_are_there(collected)
 
 def test_a_module_is_preloaded_from_the_address_that_it_is_imported_from(collected):
     """Otherwise a page would fetch it twice."""
-    addresses = re.findall(r'(?:href|src)="/static/([^"]+)"', module_script("js/conversation/conversation_page.js"))
+    addresses = re.findall(r'(?:href|src)="/static/([^"]+)"', module_script("js/shell/shell.js"))
     named = {(collected / address).resolve() for address in addresses}
     wanted = {(path.parent / name).resolve() for path in named for name in IMPORT.findall(path.read_text())}
     assert len(wanted) > 30

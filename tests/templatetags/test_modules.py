@@ -7,7 +7,7 @@ from pathlib import Path
 from conversations.templatetags.modules import imported, module_script
 from tests.support.source import PROJECT
 
-PAGE = "js/conversation/conversation_page.js"
+PAGE = "js/shell/shell.js"
 
 
 def test_every_module_of_the_conversation_page_is_preloaded_once_and_before_its_script():

@@ -150,6 +150,7 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         "coverage_summary": json.dumps(coverage_summary(EVERYTHING)),
         "mark_labels": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),
         "parts": PART_LABELS,
+        "socket_path": SOCKET_PATH,
         "urls": json.dumps(_urls(public_id)),
         **adding_context(Addresses("conversation", public_id)),
         **picture_context(),
@@ -190,7 +191,6 @@ def _urls(public_id: uuid.UUID) -> dict[str, str]:
         return reverse(f"conversations:{name}", args=[public_id])
 
     return {
-        "socket": SOCKET_PATH,
         "new": reverse("conversations:new"),
         "conversation": of_conversation("conversation"),
         "messages": of_conversation("post"),

@@ -27,8 +27,9 @@ export class Meter {
    * @param {string} options.url
    * @param {() => Record<string, string | string[]>} options.whereTo
    * @param {(window: CoveredWindow) => void} options.onWindow told of the window that the message would be sent in
+   * @param {AbortSignal} options.signal ends it
    */
-  constructor(element, { url, whereTo, onWindow }) {
+  constructor(element, { url, whereTo, onWindow, signal }) {
     this.element = element;
     this.url = url;
     this.whereTo = whereTo;
@@ -36,7 +37,8 @@ export class Meter {
     this.asked = 0;
     this.timer = 0;
     this.bar = find(element, ".meter-bar", SVGElement);
-    this.#closePartsByEscape();
+    this.#closePartsByEscape(signal);
+    signal.addEventListener("abort", () => this.forget());
   }
 
   /**
@@ -142,11 +144,18 @@ export class Meter {
     }
   }
 
-  /** What hovering or the focus has opened, Escape closes until they come back. */
-  #closePartsByEscape() {
-    document.addEventListener("keydown", ({ key }) => {
-      this.element.classList.toggle("is-quiet", key === "Escape");
-    });
+  /**
+   * What hovering or the focus has opened, Escape closes until they come back.
+   * @param {AbortSignal} signal
+   */
+  #closePartsByEscape(signal) {
+    document.addEventListener(
+      "keydown",
+      ({ key }) => {
+        this.element.classList.toggle("is-quiet", key === "Escape");
+      },
+      { signal },
+    );
     this.element.addEventListener("pointerenter", () => this.element.classList.remove("is-quiet"));
   }
 }

@@ -8,9 +8,10 @@ import { postForm } from "../server/http.js";
  * @param {() => boolean} options.isStored
  * @param {string} options.url
  * @param {string} options.conversation the address of the conversation
+ * @param {AbortSignal} options.signal of the page, which may be left meanwhile
  * @param {(error: unknown) => void} options.onRefused
  */
-export function startScenarioChoice(form, { isStored, url, conversation, onRefused }) {
+export function startScenarioChoice(form, { isStored, url, conversation, signal, onRefused }) {
   form?.addEventListener("change", async ({ target }) => {
     if (!isStored()) {
       form.submit();
@@ -18,7 +19,7 @@ export function startScenarioChoice(form, { isStored, url, conversation, onRefus
     }
     try {
       await postForm(url, { scenario: /** @type {HTMLSelectElement} */ (target).value });
-      location.assign(conversation);
+      signal.aborted || location.assign(conversation);
     } catch (error) {
       onRefused(error);
     }

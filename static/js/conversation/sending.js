@@ -16,8 +16,10 @@ export class Sending {
    * @param {Connection} options.connection
    * @param {Draft} options.draft
    * @param {string} options.url the address of the conversation
+   * @param {AbortSignal} options.signal of the page, which may be left while a message is on its way
    */
-  constructor(page, { connection, draft, url }) {
+  constructor(page, { connection, draft, url, signal }) {
+    this.signal = signal;
     this.page = page;
     this.connection = connection;
     this.draft = draft;
@@ -45,6 +47,9 @@ export class Sending {
       this.connection.conversation;
     this.draft.markStored();
     this.page.setAttribute("data-stored", "");
+    if (this.signal.aborted) {
+      return; // the address is another page's
+    }
     history.replaceState(null, "", this.url);
     find(document, '.languages [name="next"]', HTMLInputElement).value = this.url;
   }
@@ -66,6 +71,6 @@ export class Sending {
       throw error;
     }
     this.draft.clear();
-    location.assign(this.url.replace(conversation, other));
+    this.signal.aborted || location.assign(this.url.replace(conversation, other));
   }
 }

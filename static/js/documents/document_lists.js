@@ -19,41 +19,58 @@ export function refreshDocuments() {
  * @param {object} options
  * @param {() => boolean} options.isStored whether there is anything to ask for
  * @param {(sentence: string) => void} options.say
+ * @param {AbortSignal} [options.signal] ends it
  */
-export function startDocumentLists({ isStored, say }) {
+export function startDocumentLists({ isStored, say, signal }) {
   let states = statesNow();
   /** @type {string | null} */
   let place = null;
 
-  document.addEventListener("htmx:beforeRequest", (event) => {
-    const list = listIn(event);
-    if (list && (!isStored() || isBusy(list))) {
-      event.preventDefault();
-    }
-  });
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    const list = listIn(event);
-    const focused = list && focusedIn(list);
-    place = focused ? placeOf(focused) : null;
-  });
-  document.addEventListener("htmx:afterSettle", (event) => {
-    const list = listIn(event);
-    if (list) {
-      place && query(list, place)?.focus();
-      const before = states;
-      states = statesNow();
-      sayChanges(before, states, say);
-    }
-  });
-  document.addEventListener("htmx:afterRequest", (event) => {
-    if (isPost(event) && closest(event, LIST)) {
-      closest(event, "details")?.removeAttribute("open");
-      refreshDocuments();
-    }
-  });
+  document.addEventListener(
+    "htmx:beforeRequest",
+    (event) => {
+      const list = listIn(event);
+      if (list && (!isStored() || isBusy(list))) {
+        event.preventDefault();
+      }
+    },
+    { signal },
+  );
+  document.addEventListener(
+    "htmx:beforeSwap",
+    (event) => {
+      const list = listIn(event);
+      const focused = list && focusedIn(list);
+      place = focused ? placeOf(focused) : null;
+    },
+    { signal },
+  );
+  document.addEventListener(
+    "htmx:afterSettle",
+    (event) => {
+      const list = listIn(event);
+      if (list) {
+        place && query(list, place)?.focus();
+        const before = states;
+        states = statesNow();
+        sayChanges(before, states, say);
+      }
+    },
+    { signal },
+  );
+  document.addEventListener(
+    "htmx:afterRequest",
+    (event) => {
+      if (isPost(event) && closest(event, LIST)) {
+        closest(event, "details")?.removeAttribute("open");
+        refreshDocuments();
+      }
+    },
+    { signal },
+  );
   // Another tab may have added or deleted some.
-  document.addEventListener("visibilitychange", () => document.hidden || refreshDocuments());
-  window.addEventListener("focus", refreshDocuments);
+  document.addEventListener("visibilitychange", () => document.hidden || refreshDocuments(), { signal });
+  window.addEventListener("focus", refreshDocuments, { signal });
 }
 
 /**

@@ -14,11 +14,12 @@ import { UploadQueue } from "./upload_queue.js";
  * @param {() => Record<string, string>} [options.beginning] what is sent with the first file, which begins it
  * @param {() => void} [options.onAdded]
  * @param {(files: File[]) => File[]} [options.takePictures] takes what is no document, and returns the rest
+ * @param {AbortSignal} [options.signal] ends it
  * @returns {{choose: () => void, add: (files: File[]) => void}} `choose` opens the chooser of files, `add` takes some
  */
 export function startDocuments(
   page,
-  { say, isStored = () => true, beginning = () => ({}), onAdded = () => {}, takePictures = (files) => files },
+  { say, isStored = () => true, beginning = () => ({}), onAdded = () => {}, takePictures = (files) => files, signal },
 ) {
   const shelf = find(page, '[data-part="shelf"]');
   const chooser = find(page, '[data-part="chooser"]', HTMLInputElement);
@@ -44,26 +45,32 @@ export function startDocuments(
     panel?.close(); // the file on its way is shown behind it
     chooser.click();
   }
-  startFileDrop(find(document, '[data-part="drop-zone"]'), add);
-  startDocumentLists({ isStored, say });
+  startFileDrop(find(document, '[data-part="drop-zone"]'), add, signal);
+  startDocumentLists({ isStored, say, signal });
   if (panel) {
-    startPanel(panel);
+    startPanel(panel, signal);
   }
-  document.addEventListener("click", (event) => closest(event, '[data-action="add-documents"]') && choose());
+  const chooseIfPressed = (/** @type {Event} */ event) => closest(event, '[data-action="add-documents"]') && choose();
+  document.addEventListener("click", chooseIfPressed, { signal });
   return { choose, add };
 }
 
 /**
  * All documents at the side, where only few have their place on the page.
  * @param {HTMLDialogElement} panel
+ * @param {AbortSignal} [signal]
  */
-function startPanel(panel) {
+function startPanel(panel, signal) {
   closeByItself(panel);
-  document.addEventListener("click", (event) => {
-    if (closest(event, '[data-action="open-documents"]')) {
-      event.preventDefault();
-      panel.showModal();
-      refreshDocuments();
-    }
-  });
+  document.addEventListener(
+    "click",
+    (event) => {
+      if (closest(event, '[data-action="open-documents"]')) {
+        event.preventDefault();
+        panel.showModal();
+        refreshDocuments();
+      }
+    },
+    { signal },
+  );
 }

@@ -9,8 +9,9 @@ export class AutoScroll {
    * @param {HTMLElement} scroller
    * @param {HTMLElement} content
    * @param {HTMLButtonElement} jump
+   * @param {AbortSignal} signal ends it
    */
-  constructor(scroller, content, jump) {
+  constructor(scroller, content, jump, signal) {
     this.scroller = scroller;
     this.jump = jump;
     const opened = messageInAddress(content);
@@ -21,8 +22,10 @@ export class AutoScroll {
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     content.addEventListener("click", (event) => this.#opened(event), { capture: true });
     jump.addEventListener("click", () => this.toNewest());
-    new ResizeObserver(() => this.#resized()).observe(content);
-    new ResizeObserver(() => this.#resized()).observe(scroller);
+    const observer = new ResizeObserver(() => this.#resized());
+    observer.observe(content);
+    observer.observe(scroller);
+    signal.addEventListener("abort", () => observer.disconnect());
   }
 
   toNewest() {

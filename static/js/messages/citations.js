@@ -15,9 +15,11 @@ const GAP = 6;
 /**
  * @param {HTMLElement} page
  * @param {HTMLElement} card a popover
+ * @param {AbortSignal} signal ends it
  */
-export function startCitations(page, card) {
+export function startCitations(page, card, signal) {
   const shown = new PassageCard(card);
+  signal.addEventListener("abort", () => clearTimeout(shown.timer));
   page.addEventListener("click", (event) => shown.open(citationAt(event)));
   page.addEventListener("pointerover", (event) => event.pointerType === "mouse" && shown.dwell(citationAt(event)));
   page.addEventListener("pointerout", (event) => citationAt(event) && shown.leave());

@@ -21,10 +21,11 @@ import { startVersions } from "./versions.js";
  * @param {HTMLDialogElement} parts.dialog in which another model is chosen for a reply
  * @param {HTMLTemplateElement} parts.editor the form in which a message is edited
  * @param {HTMLElement} parts.passageCard
+ * @param {AbortSignal} parts.signal ends them
  */
 export function startMessageActions(
   page,
-  { connection, coverage, composer, meter, announcer, dialog, editor, passageCard },
+  { connection, coverage, composer, meter, announcer, dialog, editor, passageCard, signal },
 ) {
   const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
 
@@ -51,7 +52,7 @@ export function startMessageActions(
   startVersions(page, { connection, onShown: () => announcer.say(sentence("shown")), onRefused });
   const onReplyRefused = (/** @type {string} */ sentence) => composer.showError(sentence);
   startReplyActions(page, { connection, onRefused: onReplyRefused });
-  startRegenerateWith(dialog, { connection, onRefused: onReplyRefused });
+  startRegenerateWith(dialog, { connection, onRefused: onReplyRefused, signal });
   startDeciding(page, {
     async decide(form, allowed) {
       composer.showError("");
@@ -59,7 +60,7 @@ export function startMessageActions(
     },
     onRefused,
   });
-  startCitations(page, passageCard);
+  startCitations(page, passageCard, signal);
   startSources(page, { onNarrow: (question) => composer.narrow(question) });
   startMessageKeys(page, { KeyP: "pin", KeyX: "exclude", KeyE: "edit" });
 }

@@ -42,9 +42,10 @@ export function startReplyActions(page, { connection, onRefused }) {
  * @param {object} options
  * @param {import("../server/connection.js").Connection} options.connection
  * @param {(sentence: string) => void} options.onRefused told "" when an attempt begins
+ * @param {AbortSignal} options.signal ends it
  */
-export function startRegenerateWith(dialog, { connection, onRefused }) {
-  dialog.addEventListener("click", async (event) => {
+export function startRegenerateWith(dialog, { connection, onRefused, signal }) {
+  const regenerate = async (/** @type {Event} */ event) => {
     const button = closest(event, '[data-action="regenerate-with"]', HTMLButtonElement);
     if (!button?.form) {
       return;
@@ -57,5 +58,6 @@ export function startRegenerateWith(dialog, { connection, onRefused }) {
     } catch (error) {
       onRefused(error instanceof Error ? error.message : "");
     }
-  });
+  };
+  dialog.addEventListener("click", regenerate, { signal });
 }

@@ -6,9 +6,11 @@
  */
 
 import { getJson, postForm, Refusal } from "./http.js";
-import { Socket } from "./socket.js";
 
-/** @import { MessageStored, ServerFrame } from "./frames.js" */
+/**
+ * @import { MessageStored, ServerFrame } from "./frames.js"
+ * @import { Socket } from "./socket.js"
+ */
 
 /**
  * @typedef {"socket" | "late" | "http" | "none"} Transport late is a socket that does not hear all text as it is written
@@ -30,14 +32,15 @@ const ACKNOWLEDGE_MS = 5_000;
 const SYNC_PAUSE_MS = 500;
 const SILENCE_MS = 3_000;
 const LARGEST_FRAME_CHARACTERS = 30_000;
+/** @type {Listener} */
+const NO_LISTENER = {
+  whereabouts: () => ({ position: 0, isStreaming: false }),
+  onFrame: () => undefined,
+  onTransport: () => undefined,
+};
 
 export class Connection {
-  /** @type {Listener} */
-  #listener = {
-    whereabouts: () => ({ position: 0, isStreaming: false }),
-    onFrame: () => undefined,
-    onTransport: () => undefined,
-  };
+  #listener = NO_LISTENER;
   /** @type {Map<string, Waiting>} by client id */
   #unacknowledged = new Map();
   /** @type {number | undefined} */
@@ -53,22 +56,49 @@ export class Connection {
 
   /**
    * @param {object} options
+   * @param {Socket} options.socket of the tab, which outlives this
    * @param {string} options.conversation
-   * @param {Record<"socket" | "messages" | "sync" | "estimate", string>} options.urls
+   * @param {Record<"messages" | "sync" | "estimate", string>} options.urls
    * @param {Record<string, string>} options.beginning what is said with the first message besides its content
    * @param {boolean} options.isStored whether the conversation exists yet: it does from its first message on
+   * @param {AbortSignal} options.signal ends it
    */
-  constructor({ conversation, urls, beginning, isStored }) {
+  constructor({ socket, conversation, urls, beginning, isStored, signal }) {
+    this.socket = socket;
+    this.signal = signal;
     this.conversation = conversation;
     this.urls = urls;
     this.beginning = beginning;
     this.isStored = isStored;
-    setInterval(() => this.#breakSilence(), SILENCE_MS);
-    this.socket = new Socket(urls.socket, {
+    const silenceTimer = setInterval(() => this.#breakSilence(), SILENCE_MS);
+    this.stopListening = socket.listen({
       onOpen: () => this.#opened(),
       onFrame: (frame) => this.#received(frame),
       onFailure: (failures) => this.#lost(failures),
     });
+    signal.addEventListener("abort", () => {
+      clearInterval(silenceTimer);
+      this.#end();
+    });
+    if (socket.isOpen) {
+      this.#opened();
+    } else if (socket.failures) {
+      this.#lost(socket.failures);
+    }
+  }
+
+  /** Say and ask nothing more; what was posted is still acknowledged, so that its draft goes. */
+  #end() {
+    this.#listener = NO_LISTENER;
+    clearTimeout(this.#syncTimer);
+    clearTimeout(this.#pollTimer);
+    this.#leaveIfAcknowledged();
+  }
+
+  #leaveIfAcknowledged() {
+    if (this.signal.aborted && !this.#unacknowledged.size) {
+      this.stopListening();
+    }
   }
 
   /**
@@ -190,6 +220,9 @@ export class Connection {
 
   /** Ask for what is stored from where the page stands, at most every `SYNC_PAUSE_MS`. */
   sync(position = Infinity) {
+    if (this.signal.aborted) {
+      return; // the socket follows another conversation by now
+    }
     this.#syncFrom = Math.min(this.#syncFrom, position);
     const pause = this.#lastSyncAt + SYNC_PAUSE_MS - performance.now();
     this.#syncTimer ??= setTimeout(() => this.#syncNow(), Math.max(0, pause));
@@ -291,6 +324,7 @@ export class Connection {
       const forget = () => {
         clearTimeout(timer);
         this.#unacknowledged.delete(clientId);
+        this.#leaveIfAcknowledged();
       };
       this.#unacknowledged.set(clientId, {
         resolve: (frame) => {
@@ -348,7 +382,7 @@ export class Connection {
 
   #poll() {
     clearTimeout(this.#pollTimer);
-    if (this.socket.isOpen) {
+    if (this.socket.isOpen || this.signal.aborted) {
       return;
     }
     this.isStored ? this.sync() : this.#probe();

@@ -10,23 +10,36 @@ const STEADY_AFTER_MS = 5_000;
 const SIGNED_OUT = 4401;
 const GATE_SHUT = 4403;
 
+/**
+ * @typedef {object} SocketHandlers
+ * @property {() => void} onOpen
+ * @property {(frame: ServerFrame) => void} onFrame
+ * @property {(failures: number) => void} onFailure told how many attempts have failed in a row
+ */
+
 export class Socket {
-  /**
-   * @param {string} path
-   * @param {object} handlers
-   * @param {() => void} handlers.onOpen
-   * @param {(frame: ServerFrame) => void} handlers.onFrame
-   * @param {(failures: number) => void} handlers.onFailure told how many attempts have failed in a row
-   */
-  constructor(path, handlers) {
+  /** @type {Set<SocketHandlers>} */
+  #listeners = new Set();
+
+  /** @param {string} path */
+  constructor(path) {
     this.url = new URL(path, location.href);
     this.url.protocol = this.url.protocol.replace("http", "ws");
-    this.handlers = handlers;
     this.failures = 0;
     this.timer = 0;
     addEventListener("online", () => this.#openNow());
     document.addEventListener("visibilitychange", () => document.hidden || this.#openNow());
     this.socket = this.#newSocket();
+  }
+
+  /**
+   * Tell *handlers* what happens from now on.
+   * @param {SocketHandlers} handlers
+   * @returns {() => void} ends that
+   */
+  listen(handlers) {
+    this.#listeners.add(handlers);
+    return () => this.#listeners.delete(handlers);
   }
 
   get isOpen() {
@@ -53,9 +66,12 @@ export class Socket {
     let openedAt = 0;
     socket.addEventListener("open", () => {
       openedAt = performance.now();
-      this.handlers.onOpen();
+      this.#tell(({ onOpen }) => onOpen());
     });
-    socket.addEventListener("message", ({ data }) => this.handlers.onFrame(JSON.parse(data)));
+    socket.addEventListener("message", ({ data }) => {
+      const frame = JSON.parse(data);
+      this.#tell(({ onFrame }) => onFrame(frame));
+    });
     socket.addEventListener("close", ({ code }) => this.#ended(code, openedAt));
     return socket;
   }
@@ -82,8 +98,15 @@ export class Socket {
   #openLater(openedAt) {
     const wasSteady = openedAt && performance.now() - openedAt > STEADY_AFTER_MS;
     this.failures = wasSteady ? 0 : this.failures + 1;
-    this.handlers.onFailure(this.failures);
+    this.#tell(({ onFailure }) => onFailure(this.failures));
     this.timer = setTimeout(() => this.#open(), pauseAfter(this.failures));
+  }
+
+  /** @param {(handlers: SocketHandlers) => void} call each of them */
+  #tell(call) {
+    for (const handlers of [...this.#listeners]) {
+      call(handlers);
+    }
   }
 
   /** Don't wait for the pause when the machine is back on the network or the tab in view. */

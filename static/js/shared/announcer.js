@@ -5,14 +5,20 @@ import { find, query } from "./dom.js";
 const LONGEST_CHARACTERS = 2_000;
 
 export class Announcer {
-  /** @param {HTMLElement} region a polite live region */
-  constructor(region) {
+  /**
+   * @param {HTMLElement} region a polite live region
+   * @param {AbortSignal} [signal] ends it: what is said later is about something that the user has left
+   */
+  constructor(region, signal) {
     this.region = region;
+    this.signal = signal;
   }
 
   /** @param {string} sentence */
   say(sentence) {
-    this.region.textContent = sentence;
+    if (!this.signal?.aborted) {
+      this.region.textContent = sentence;
+    }
   }
 
   /** @param {HTMLElement} article */

@@ -7,21 +7,31 @@ import { sentence } from "../shared/sentences.js";
 /** @import { ConversationAwaitsApproval, ConversationRenamed } from "../server/frames.js" */
 
 export class Sidebar {
+  /** The conversation that the page shows. */
+  conversation = "";
+  title = "";
+
   /**
    * @param {HTMLElement} element
-   * @param {string} conversation
    * @param {{onAwaitingApproval: (sentence: string) => void}} handlers told of each other conversation that begins to ask
    */
-  constructor(element, conversation, { onAwaitingApproval }) {
+  constructor(element, { onAwaitingApproval }) {
     this.element = element;
-    this.conversation = conversation;
     this.onAwaitingApproval = onAwaitingApproval;
-    this.title = find(document, "[data-conversation-title]").textContent;
     this.awaiting = this.#listedAsAwaiting;
     /** @type {Set<string>} */
     this.untold = new Set();
     element.addEventListener("htmx:afterRequest", (event) => isPost(event) && this.#close());
     element.addEventListener("htmx:load", (event) => this.#arrived(event));
+  }
+
+  /**
+   * Show which conversation the page shows now, under the title that stands there.
+   * @param {string} conversation
+   */
+  enter(conversation) {
+    this.conversation = conversation;
+    this.title = find(document, "[data-conversation-title]").textContent;
   }
 
   /**
