@@ -384,6 +384,11 @@ LOGGING = logging_settings(LOG_FORMAT, level=LOG_LEVEL)
 # Static files: straight from their folders locally, collected and hashed in the container image.
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "chatsite.configuration.typeface.TypefaceFinder",
+]
 _collected = (BASE_DIR / "staticfiles").is_dir()  # `make static` makes the folder, then fills it
 STATIC_ROOT = BASE_DIR / "staticfiles" if _collected else None
 SERVESTATIC_USE_FINDERS = not _collected

@@ -1,0 +1,136 @@
+"""The typeface of all pages: Inter's Latin letters, taken from the larger font files that django-unfold carries.
+
+A finder of static files: it makes the files when they are first asked for, by `collectstatic` or a start, and keeps
+them in `var/fonts` for the next start. `static/css/typeface.css` names them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import metadata, resources
+from io import BytesIO
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from django.contrib.staticfiles.finders import BaseFinder
+from django.core.files.storage import FileSystemStorage
+
+from chatsite.configuration.site import BASE_DIR
+
+logger = logging.getLogger(__name__)
+
+# Weights as CSS names them, and the files of django-unfold that have them.
+WEIGHTS = {400: "Inter-Regular.woff2", 500: "Inter-Medium.woff2", 600: "Inter-SemiBold.woff2"}
+# As in the `unicode-range` of each face. Browsers fetch a file only for a page that has one of its letters.
+LETTERS = {
+    "latin": (
+        "U+20-7E, U+A0-FF, U+131, U+152-153, U+2C6, U+2DA, U+2DC, U+2010-2027, U+2030-203A, U+2044, U+20AC, U+2122, "
+        "U+2190-2193, U+2212, U+2248, U+2260, U+2264-2265"
+    ),
+    "latin-ext": "U+100-130, U+132-151, U+154-17F, U+192, U+1CD-1DC, U+1E6-1E7, U+1FA-1FF, U+218-21B, U+1E80-1EF9",
+}
+FEATURES = ("kern", "tnum")  # pairs of letters, and digits of one width for columns
+NAMES_KEPT = (0, 1, 2, 3, 4, 5, 6, 13, 14)  # the copyright and the licence stay in the file
+FOLDER = BASE_DIR / "var" / "fonts"  # not VAR_DIR: they are the same for every site that this checkout starts
+
+
+class TypefaceFinder(BaseFinder):
+    """Finds `fonts/inter-latin-400.woff2` and the like; without fontTools or a place to write, the larger files."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.storage = TypefaceStorage(typeface_files())
+        self.storages = {"": self.storage}  # servestatic names the places of all finders when a file is missing
+        super().__init__(*args, **kwargs)
+
+    def check(self, **kwargs: Any) -> list[Any]:
+        return []
+
+    def find(self, path: str, *args: Any, find_all: bool = False, **kwargs: Any) -> Any:
+        found = [str(self.storage.files[path])] if path in self.storage.files else []
+        return found if find_all or not found else found[0]
+
+    def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
+        return ((name, self.storage) for name in self.storage.files)
+
+
+class TypefaceStorage(FileSystemStorage):
+    """Files under names that are not those of their places."""
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        super().__init__(location=FOLDER)
+        self.files = files
+
+    def path(self, name: str) -> str:
+        return str(self.files[name])
+
+
+def typeface_files() -> dict[str, Path]:
+    """Return where each file is, by its path among the static files; make those that are not there yet."""
+    sources = {weight: _carried_folder() / file for weight, file in WEIGHTS.items()}
+    files: dict[str, Path] = {}
+    try:
+        folder = FOLDER / _fingerprint(sources.values())
+        for letters, weight in product(LETTERS, WEIGHTS):
+            file = files[f"fonts/inter-{letters}-{weight}.woff2"] = folder / f"{letters}-{weight}.woff2"
+            if not file.is_file():
+                _write(file, subset_font(sources[weight].read_bytes(), LETTERS[letters]))
+    except (OSError, ImportError) as error:
+        logger.warning("The font files are not made smaller, so pages fetch larger ones: %s", error)
+        return {
+            f"fonts/inter-{letters}-{weight}.woff2": sources[weight] for letters, weight in product(LETTERS, WEIGHTS)
+        }
+    return files
+
+
+def subset_font(woff2: bytes, unicode_range: str) -> bytes:
+    """Return the font with the letters of *unicode_range* (as CSS writes it) alone, as woff2."""
+    from fontTools import subset  # takes a third of a second, and most starts find the files
+    from fontTools.ttLib import TTFont
+
+    options = subset.Options()
+    options.layout_features = list(FEATURES)
+    options.name_IDs = list(NAMES_KEPT)
+    options.hinting = False
+    options.notdef_outline = True
+    font = TTFont(BytesIO(woff2), recalcTimestamp=False)
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(unicodes=code_points(unicode_range))
+    subsetter.subset(font)
+    font.flavor = "woff2"
+    written = BytesIO()
+    font.save(written)
+    return written.getvalue()
+
+
+def code_points(unicode_range: str) -> set[int]:
+    """Return the code points that CSS writes as `U+20-7E, U+A0`."""
+    found: set[int] = set()
+    for part in unicode_range.split(","):
+        first, _, last = part.strip().removeprefix("U+").partition("-")
+        found.update(range(int(first, 16), int(last or first, 16) + 1))
+    return found
+
+
+def _carried_folder() -> Path:
+    return Path(str(resources.files("unfold"))) / "static/unfold/fonts/inter"
+
+
+def _fingerprint(sources: Iterable[Path]) -> str:
+    """Return a name that changes with everything that the files are made from."""
+    rules = (LETTERS, FEATURES, NAMES_KEPT, metadata.version("fonttools"), metadata.version("brotli"))
+    digest = hashlib.sha256(repr(rules).encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _write(file: Path, content: bytes) -> None:
+    """At once: several processes may start at the same time."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_suffix(f".{os.getpid()}")
+    unfinished.write_bytes(content)
+    unfinished.replace(file)
