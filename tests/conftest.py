@@ -15,6 +15,7 @@ from tests.support.hypothesis_profile import load_profile
 
 TOOLS = {
     "browser": (("chromium", "chromium-browser", "google-chrome"), "needs Chromium: apt-get install chromium"),
+    "firefox": (("firefox-esr", "firefox"), "needs Firefox: apt-get install firefox-esr"),
     "redis": (("redis-server",), "needs redis-server: apt-get install redis-server"),
 }
 
@@ -46,6 +47,14 @@ def chromium_path() -> str:
     """Path of the browser, for tests marked `browser`."""
     path = find_tool("browser")
     assert path is not None, "mark the test with `browser`"
+    return path
+
+
+@pytest.fixture(scope="session")
+def firefox_path() -> str:
+    """Path of the browser, for tests marked `firefox`."""
+    path = find_tool("firefox")
+    assert path is not None, "mark the test with `firefox`"
     return path
 
 

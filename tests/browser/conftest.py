@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from tests.faults.databases import Database, new_database
 from tests.support.patience import PATIENCE_SECONDS
@@ -46,12 +46,18 @@ def site(postgres: Database, template: Database, tmp_path_factory: pytest.TempPa
 
 
 @pytest.fixture(scope="package")
-def browser(chromium_path: str) -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
+    """One for all browsers: two at once are refused."""
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
+def browser(chromium_path: str, playwright: Playwright) -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE_MS)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
+    chromium = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
+    yield chromium
+    chromium.close()
 
 
 @pytest.fixture
