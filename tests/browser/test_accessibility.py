@@ -1,0 +1,89 @@
+"""axe-core finds nothing serious on any page, light or dark, wide or narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.axe import find_faults
+
+from .page_actions import composer, messages, say
+from .test_dashboard import SET_UP
+from .test_review import session_of
+
+OWN_PAGES = ("/scenarios/", "/scenarios/new/", "/usage/", "/account/", "/account/readings/", "/account/delete/")
+OUTSIDE = ("/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/no-such-page/")
+
+
+def test_the_rules_find_what_is_wrong(page):
+    page.evaluate("document.querySelector('main').append(document.createElement('button'))")
+    assert any("button-name" in fault for fault in find_faults(page, "a button without a name"))
+
+
+def test_a_new_conversation(page):
+    assert_none(find_faults(page, "empty page"))
+
+
+def test_a_conversation_with_pins_and_a_line(page):
+    say(page, "My name is Andrew")
+    messages(page).first.get_by_role("button", name="Pin").click()
+    say(page, "paint the hull " * 700)
+    say(page, "and the deck " * 700)
+    composer(page).fill("What is my name?")
+    assert_none(find_faults(page, "conversation"))
+    messages(page).first.evaluate("e => e.scrollIntoView()")
+    assert_none(find_faults(page, "conversation, above the line"))
+
+
+def test_the_window_of_a_reply_and_the_keys(page):
+    say(page, "My name is Andrew").get_by_role("link", name="What the model saw").click()
+    expect(page.get_by_role("dialog", name="What the model saw").locator(".row-newest")).to_be_visible()
+    assert_none(find_faults(page, "inspector"))
+
+
+def test_pages_of_ones_own(page):
+    assert_none(faults_of(page, OWN_PAGES))
+
+
+def test_pages_outside(open_page):
+    assert_none(faults_of(open_page("/accounts/login/"), OUTSIDE))
+
+
+def test_the_admin(site, signed_in):
+    page: Page = signed_in()
+    say(page, "My name is Andrew")
+    site.run(SET_UP.format(session=session_of(page)))
+    page.goto("/admin/")
+    addresses = page.locator("nav a[href^='/admin/']").evaluate_all("links => links.map(a => a.getAttribute('href'))")
+    assert len(addresses) > 10
+    assert_none(faults_of(page, ("/admin/", *dict.fromkeys(addresses))))
+
+
+def assert_none(faults: Iterator[str]) -> None:
+    found = list(faults)
+    assert not found, "\n" + "\n".join(found)
+
+
+def faults_of(page: Page, addresses: tuple[str, ...]) -> Iterator[str]:
+    for address in addresses:
+        page.goto(address)
+        yield from find_faults(page, address)
+
+
+@pytest.mark.parametrize("width", [280, 320])
+def test_nothing_is_lost_in_a_very_narrow_window(signed_in, width):
+    page: Page = signed_in(viewport={"width": width, "height": 600})
+    say(page, "show me markdown")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    composer(page).fill("still here")
+    expect(page.get_by_role("button", name="Send")).to_be_in_viewport()
+
+
+def test_half_of_the_thread_is_left_at_twice_the_size(signed_in):
+    page: Page = signed_in(viewport={"width": 640, "height": 400})  # 1280 x 800 at 200 %
+    say(page, "show me markdown")
+    box = page.locator('[data-part="scroller"]').bounding_box()
+    assert box
+    assert box["height"] >= 200
