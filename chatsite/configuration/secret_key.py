@@ -5,15 +5,33 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
+from typing import Final
+
+from django.core.exceptions import ImproperlyConfigured
+
+_LEAST_CHARACTERS: Final = 50  # as Django's own check of a deployment asks for
 
 
 def local_secret_key(var_dir: Path) -> str:
-    """Return the key kept in *var_dir*, made at first use and readable by its owner alone."""
-    var_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Return the key kept in *var_dir*, made at first use and readable by its owner alone.
+
+    Raises `ImproperlyConfigured` if the folder can't be used, or if what is kept there is no key.
+    """
     path = var_dir / "secret_key"
-    if not path.exists():
-        _create_once(path, secrets.token_urlsafe(50))
-    return path.read_text(encoding="ascii")
+    try:
+        var_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            _create_once(path, secrets.token_urlsafe(_LEAST_CHARACTERS))
+        key = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImproperlyConfigured(
+            f"the secret key can't be kept in VAR_DIR ({error}). Set VAR_DIR to a folder of your own, or SECRET_KEY."
+        ) from error
+    if len(key) < _LEAST_CHARACTERS:
+        raise ImproperlyConfigured(
+            f"{path} holds no secret key. Delete it to have a new one made, which ends all sessions, or set SECRET_KEY."
+        )
+    return key
 
 
 def _create_once(path: Path, key: str) -> None:

@@ -1,0 +1,39 @@
+"""The secret key of a local site, and what is said where it can't be kept."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from chatsite.configuration.secret_key import local_secret_key
+from tests.support.source import PROJECT
+
+
+def test_the_key_is_made_once_and_read_by_its_owner_alone(tmp_path):
+    folder = tmp_path / "not" / "there"
+    key = local_secret_key(folder)
+    assert len(key) >= 50
+    assert local_secret_key(folder) == key
+    assert stat.S_IMODE((folder / "secret_key").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"short", b"\xff\xfe" * 40])
+def test_what_is_no_key_is_refused_and_kept(tmp_path, content):
+    (tmp_path / "secret_key").write_bytes(content)
+    with pytest.raises(ImproperlyConfigured, match="secret key"):
+        local_secret_key(tmp_path)
+    assert (tmp_path / "secret_key").read_bytes() == content
+
+
+def test_a_folder_that_cannot_be_used_is_one_sentence_and_no_traceback(tmp_path):
+    (tmp_path / "file").touch()
+    command = [sys.executable, "manage.py", "check"]
+    environment = {"VAR_DIR": str(tmp_path / "file" / "folder"), "PATH": "/usr/bin:/bin"}
+    outcome = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 1
+    assert outcome.stderr.startswith("A setting is wrong: the secret key can't be kept in VAR_DIR")
+    assert outcome.stderr.count("\n") == 1
