@@ -79,7 +79,7 @@ async def retrieve_passages(
     if question is None:
         return None
     timeouts = timeouts or SearchTimeouts(SEARCH_SECONDS, VECTOR_SECONDS)
-    lookup = _Lookup(reply_id, question, question.content if query is None else query, timeouts)
+    lookup = _Lookup(reply_id, question, question.query if query is None else query, timeouts)
     lexical = await lookup.search(lexical_search, lookup.query)
     semantic = SearchOutcome()
     if model and embed and question.embedded:

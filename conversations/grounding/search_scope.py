@@ -2,10 +2,15 @@
 
 Documents of the reply's conversation, and of the scenario that it has now, which must still be one that its owner may
 use. No id that is asked for brings documents of others into it.
+
+A question that names documents, each as `@name`, is looked up in these alone. Where one name begins with another, the
+longer one is meant.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import connection
@@ -22,11 +27,21 @@ JOIN conversations_document document ON document.conversation_id = conversation.
 )
 WHERE reply.id = %(reply)s AND conversation.deleted_at IS NULL
 """
-SCOPE = f"""scope AS (
+WITH_QUESTION = DOCUMENTS.replace(
+    "WHERE", "LEFT JOIN conversations_message question ON question.id = reply.parent_id WHERE", 1
+)
+IS_NAMED = "strpos(lower(question.content), '@' || lower(document.name)) > 0"
+SCOPE = f"""ready AS (
     SELECT document.id, document.public_id, document.name, document.search_language, document.embedding_model,
-           document.passage_count, document.tokens
-    {DOCUMENTS} AND document.state = 'ready'
-)"""
+           document.passage_count, document.tokens, coalesce({IS_NAMED}, false) AS is_named
+    {WITH_QUESTION} AND document.state = 'ready'
+),
+scope AS (
+    SELECT * FROM ready WHERE NOT EXISTS (SELECT FROM ready other WHERE other.is_named) OR is_named AND NOT EXISTS (
+        SELECT FROM ready other WHERE other.is_named AND other.id <> ready.id
+        AND length(other.name) > length(ready.name) AND starts_with(lower(other.name), lower(ready.name))
+    )
+)"""  # noqa: S608  # no value is put into it
 
 QUESTION = f"""
 SELECT question.id, question.content, conversation.id, conversation.owner_id,
@@ -35,8 +50,9 @@ SELECT question.id, question.content, conversation.id, conversation.owner_id,
        coalesce(sum(document.embedded_count) FILTER (
            WHERE document.state = 'ready' AND document.embedding_model = %(embedding_model)s
        ), 0),
-       coalesce(max(document.embedding_error_code) FILTER (WHERE document.state = 'ready'), '')
-{DOCUMENTS.replace("WHERE", "JOIN conversations_message question ON question.id = reply.parent_id WHERE", 1)}
+       coalesce(max(document.embedding_error_code) FILTER (WHERE document.state = 'ready'), ''),
+       coalesce(array_agg(document.name) FILTER (WHERE document.state = 'ready' AND {IS_NAMED}), '{{}}')
+{WITH_QUESTION.replace("LEFT JOIN", "JOIN", 1)}
 GROUP BY question.id, conversation.id
 """
 
@@ -45,7 +61,8 @@ GROUP BY question.id, conversation.id
 class Question:
     """The question of a reply, and the documents in its scope: how many are *ready*, and how many still *pending*.
 
-    *embedded* passages have a vector of the embeddings model. *embedding_error* is why others have none.
+    *embedded* passages have a vector of the embeddings model. *embedding_error* is why others have none. *named* are
+    the documents that the question names.
     """
 
     id: int
@@ -56,6 +73,16 @@ class Question:
     pending_documents: int
     embedded: int
     embedding_error: str
+    named: Sequence[str] = ()
+
+    @property
+    def query(self) -> str:
+        """What is looked up: the question without the names, which say where to look and not what for."""
+        if not self.named:
+            return self.content
+        longest_first = sorted(self.named, key=len, reverse=True)
+        names = "|".join(f"@{re.escape(name)}" for name in longest_first)
+        return re.sub(names, " ", self.content, flags=re.IGNORECASE).strip() or self.content
 
 
 def load_question(reply_id: int, *, embedding_model: str = "") -> Question | None:

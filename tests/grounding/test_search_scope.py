@@ -9,6 +9,7 @@ from conversations.grounding.lexical_search import lexical_search
 from conversations.grounding.search_scope import load_question
 from conversations.grounding.semantic_search import semantic_search
 from conversations.models import Conversation, Document, Scenario
+from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.grounding.documents import store_document
 from tests.support.people import begin, make_user, post
 
@@ -97,3 +98,44 @@ def test_what_is_no_reply_finds_nothing(conversation, reply):
     add(conversation, "mine")
     assert lexical_search(reply.pk + 1_000, QUESTION, most=50) == []
     assert load_question(reply.parent_id) is None
+
+
+def ask(conversation, content):
+    return post(conversation, content).reply
+
+
+def test_a_question_that_names_a_document_is_looked_up_in_that_one_alone(conversation):
+    add(conversation, "Plan B.pdf")
+    add(conversation, "notes.md")
+    add(conversation.scenario, "of the scenario")
+    assert found(ask(conversation, f"{QUESTION} in @plan b.PDF?")) == {"Plan B.pdf"}
+
+
+def test_one_that_names_two_is_looked_up_in_both(conversation):
+    for name in ("one", "two", "three"):
+        add(conversation, name)
+    assert found(ask(conversation, f"@one or @two: {QUESTION}")) == {"one", "two"}
+
+
+def test_of_two_names_that_begin_alike_the_longer_one_is_meant(conversation):
+    add(conversation, "plan")
+    add(conversation, "plan.pdf")
+    assert found(ask(conversation, f"@plan.pdf {QUESTION}")) == {"plan.pdf"}
+
+
+def test_a_name_that_no_document_has_narrows_nothing(conversation):
+    add(conversation, "mine")
+    assert found(ask(conversation, f"@nothing {QUESTION}")) == {"mine"}
+
+
+def test_names_say_where_to_look_and_not_what_for(conversation):
+    add(conversation, "Plan B.pdf")
+    add(conversation, "Plan")
+    question = load_question(ask(conversation, f"What says @Plan B.pdf of {QUESTION}?").pk)
+    assert question.query == f"What says   of {QUESTION}?"
+    assert load_question(ask_again(conversation, "@Plan").pk).query == "@Plan"
+
+
+def ask_again(conversation, content):
+    end_reply(conversation.messages.get(state="streaming").pk, COMPLETE, content="Indeed.")
+    return ask(conversation, content)

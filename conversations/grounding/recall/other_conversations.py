@@ -31,7 +31,7 @@ WITH own AS (
   JOIN conversations_messageindex index ON index.conversation_id = conversation.id
   WHERE conversation.owner_id = %(owner)s AND conversation.id IS DISTINCT FROM %(besides)s
     AND conversation.deleted_at IS NULL AND NOT conversation.kept_out_of_recall
-    AND index.passages > 0 AND index.search_language = %(language)s
+    AND conversation.temporary_until IS NULL AND index.passages > 0 AND index.search_language = %(language)s
   ORDER BY conversation.last_active_at DESC LIMIT %(most)s
 )
 SELECT own.id, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8, own.stored,
@@ -64,7 +64,7 @@ def choose_other_conversations(
 ) -> list[ChosenConversation]:
     """Return a few conversations of *owner*, *besides* one, that have *lexemes*, the one last talked in at the end.
 
-    None of another user, and none that is deleted, kept out of recall, or indexed in another language.
+    None of another user, and none that is deleted, temporary, kept out of recall, or indexed in another language.
     """
     asked = {"owner": owner, "besides": besides, "language": search_language}
     if len(lexemes) > MOST_TERMS:
