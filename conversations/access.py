@@ -41,7 +41,8 @@ REFUSALS: dict[Admission, type[AccessError]] = {
 OWNED = CompiledQuery(
     Conversation.objects.select_related("scenario"),
     "WHERE conversations_conversation.public_id = %s AND conversations_conversation.owner_id = %s "
-    "AND conversations_conversation.deleted_at IS NULL",
+    "AND conversations_conversation.deleted_at IS NULL AND (conversations_conversation.temporary_until IS NULL "
+    "OR conversations_conversation.temporary_until > statement_timestamp())",
 )
 
 

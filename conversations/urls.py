@@ -2,8 +2,9 @@
 
 from django.urls import path
 
-from conversations.views.account import about_me, own_account, readings
+from conversations.views.account import about_me, own_account, readings, saved_prompts
 from conversations.views.conversations import (
+    commands,
     conversation_actions,
     estimate,
     messages,
@@ -29,9 +30,14 @@ urlpatterns = [
     path("", pages.new, name="new"),
     path("metrics", metrics, name="metrics"),
     path("conversations/", pages.conversations, name="list"),
+    path("commands/", commands.commands, name="commands"),
     path("estimate/", estimate.estimate, name="estimate"),
     path("preview/", estimate.preview, name="preview"),
     path("account/about-me/", about_me.about_me, name="about_me"),
+    path("account/prompts/", saved_prompts.saved_prompts, name="saved_prompts"),
+    path("account/prompts/new/", saved_prompts.new, name="new_saved_prompt"),
+    path("account/prompts/<int:prompt_id>/", saved_prompts.edit, name="saved_prompt"),
+    path("account/prompts/<int:prompt_id>/delete/", saved_prompts.delete, name="delete_saved_prompt"),
     path("account/export/", own_account.export_account, name="export_account"),
     path("account/delete/", own_account.delete_account, name="delete_account"),
     path("account/readings/", readings.readings, name="readings"),
@@ -89,6 +95,7 @@ urlpatterns = [
     path("c/<uuid:public_id>/model/", model_choice.choose_model, name="choose_model"),
     path("c/<uuid:public_id>/web-search/", conversation_actions.web_search, name="web_search"),
     path("c/<uuid:public_id>/notes/", notes.notes, name="notes"),
+    path("c/<uuid:public_id>/keep/", conversation_actions.keep, name="keep"),
     path("c/<uuid:public_id>/rename/", conversation_actions.rename, name="rename"),
     path("c/<uuid:public_id>/delete/", conversation_actions.delete, name="delete"),
     path("c/<uuid:public_id>/restore/", conversation_actions.restore, name="restore"),

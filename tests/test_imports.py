@@ -30,7 +30,7 @@ core | chatsite.postgres | chatsite.health
 FLOORS_INSIDE = {
     "conversations.services": """
         portability
-        scenarios
+        scenarios | saved_prompts
         messages
         pictures
         documents

@@ -71,6 +71,7 @@ class ConversationStateFilter(ConditionFilter):
     parameter_name = "state"
     conditions = {
         "in use": (_("In use"), Q(deleted_at=None, archived=False)),
+        "temporary": (_("Temporary"), Q(deleted_at=None, temporary_until__isnull=False)),
         "archived": (_("Archived"), Q(deleted_at=None, archived=True)),
         "deleted": (_("Deleted"), Q(deleted_at__isnull=False)),
         "streaming": (_("Streaming"), Q(head__state="streaming")),

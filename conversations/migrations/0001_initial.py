@@ -144,6 +144,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='SavedPrompt',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=80)),
+                ('content', models.TextField()),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_prompts', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'verbose_name': 'saved prompt',
+                'ordering': ['name'],
+                'constraints': [models.UniqueConstraint(fields=('owner', 'name'), name='saved_prompt_one_of_a_name')],
+            },
+        ),
+        migrations.CreateModel(
             name='Conversation',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -161,6 +176,7 @@ class Migration(migrations.Migration):
                 ('searches_web', models.BooleanField(db_default=False, default=False, verbose_name='searches the web')),
                 ('archived', models.BooleanField(default=False, verbose_name='archived')),
                 ('starred', models.BooleanField(default=False, verbose_name='starred')),
+                ('temporary_until', models.DateTimeField(help_text='Deleted permanently at this moment, unless its owner keeps it; empty for one that is kept.', null=True, verbose_name='temporary until')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
                 ('last_active_at', models.DateTimeField(verbose_name='last active at')),
                 ('deleted_at', models.DateTimeField(help_text='Deleted by its owner; can be restored until it is permanently removed.', null=True, verbose_name='deleted at')),
@@ -843,6 +859,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='conversation',
             index=models.Index(condition=models.Q(('deleted_at', None), _negated=True), fields=['deleted_at'], name='conversation_to_sweep'),
+        ),
+        migrations.AddIndex(
+            model_name='conversation',
+            index=models.Index(condition=models.Q(('temporary_until', None), _negated=True), fields=['temporary_until'], name='conversation_temporary'),
         ),
         migrations.AddIndex(
             model_name='conversation',

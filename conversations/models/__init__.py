@@ -18,6 +18,7 @@ from .picture import Picture, PictureFile, ScaledPicture
 from .price import Price
 from .reading import Reading, ReadingStep, ReadWhat, SearchHit
 from .run import Run
+from .saved_prompt import SavedPrompt
 from .scenario import Scenario
 from .spending import Spending, SpendingPeriod
 from .summary import Summary
@@ -55,6 +56,7 @@ __all__ = [
     "RolledUpSum",
     "Run",
     "RunningSum",
+    "SavedPrompt",
     "ScaledPicture",
     "Scenario",
     "SearchHit",

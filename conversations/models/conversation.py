@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 UNTITLED = gettext_noop("New conversation")
+TEMPORARY = gettext_noop("Temporary conversation")
 
 
 def short_id(public_id: uuid.UUID) -> str:
@@ -29,6 +30,7 @@ class Conversation(models.Model):
     *language_model* is the owner's choice, and *effort* how hard it is asked to think; blank is the scenario's.
     *notes* are the owner's, sent with each question in it. One that is *kept_out_of_recall* is never looked in for a
     question in another one. *searches_web* looks its questions up on the web, where its scenario leaves that open.
+    One with *temporary_until* is deleted at that moment; until then no list, export or recall of others has it.
     *model_of_run* is not stored: the language model and the effort that the run in hand was begun with.
     """
 
@@ -55,6 +57,11 @@ class Conversation(models.Model):
     searches_web = models.BooleanField(_("searches the web"), default=False, db_default=False)
     archived = models.BooleanField(_("archived"), default=False)
     starred = models.BooleanField(_("starred"), default=False)
+    temporary_until = models.DateTimeField(
+        _("temporary until"),
+        null=True,
+        help_text=_("Deleted permanently at this moment, unless its owner keeps it; empty for one that is kept."),
+    )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     last_active_at = models.DateTimeField(_("last active at"))
     deleted_at = models.DateTimeField(
@@ -70,9 +77,19 @@ class Conversation(models.Model):
         indexes = [
             models.Index(fields=["owner", "-last_active_at"], condition=Q(deleted_at=None), name="conversation_list"),
             models.Index(fields=["deleted_at"], condition=~Q(deleted_at=None), name="conversation_to_sweep"),
+            models.Index(fields=["temporary_until"], condition=~Q(temporary_until=None), name="conversation_temporary"),
             models.Index(fields=["last_active_at"], condition=Q(head=None), name="conversation_without_message"),
         ]
 
     def __str__(self) -> str:
         """Its number, not its title: the admin writes it on every page, also for who may not read it."""
         return gettext("Conversation %(id)s") % {"id": short_id(self.public_id)}
+
+    @property
+    def is_temporary(self) -> bool:
+        return self.temporary_until is not None
+
+    @property
+    def recalls_other_conversations(self) -> bool:
+        """Whether passages of its owner's other ones may be sent in it: what is temporary neither gives nor takes."""
+        return self.owner.recalls_other_conversations and not self.is_temporary

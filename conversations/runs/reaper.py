@@ -18,7 +18,11 @@ from chatsite.postgres.faults import seconds_since_fault
 from conversations.live.database_threads import in_worker_thread
 from conversations.models import Completion, Run
 from conversations.models.run import RunState
-from conversations.services.conversations.conversations import sweep_deleted_conversations, sweep_unused_conversations
+from conversations.services.conversations.conversations import (
+    sweep_deleted_conversations,
+    sweep_temporary_conversations,
+    sweep_unused_conversations,
+)
 from conversations.services.documents.upload_limits import sweep_upload_counts
 from conversations.services.ledger.close_days import close_days
 from conversations.services.ledger.ledger import Outcome, settle_completion
@@ -81,11 +85,12 @@ class Reaper:
 
 
 def tidy_once() -> None:
-    """Sweep what was deleted a while ago, has expired or was never sent; close days of the ledger.
+    """Sweep what was deleted a while ago, was temporary, has expired or was never sent; close days of the ledger.
 
     Those are conversations, sessions, counts, security events, pictures and heartbeats.
     """
     sweep_deleted_conversations()
+    sweep_temporary_conversations()
     SessionStore.clear_expired()
     delete_old_attempts()
     sweep_security_events()

@@ -27,6 +27,8 @@ BODY_IDS = {
     ("conversations:add_picture", "scenario"): "scenario_id",
     ("conversations:delete_scenario", "scenario"): "scenario_id",
     ("conversations:list", "current"): "public_id",
+    ("conversations:commands", "conversation"): "public_id",
+    ("conversations:commands", "scenario"): "scenario_id",
     ("conversations:rename", "current"): "public_id",
     ("conversations:delete", "current"): "public_id",
     ("conversations:show_costs", "current"): "public_id",

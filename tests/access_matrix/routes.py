@@ -42,6 +42,7 @@ CONVERSATIONS = {
         *("new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"),
         *("usage", "export_usage", "show_costs"),
         *("about_me", "export_account", "readings"),
+        *("commands", "saved_prompts", "new_saved_prompt"),
     },
     Door.OBJECT: {
         *(
@@ -69,6 +70,7 @@ CONVERSATIONS = {
             "scenario",
             "choose_model",
             "web_search",
+            "keep",
             "rename",
             "notes",
             "delete",
@@ -76,6 +78,8 @@ CONVERSATIONS = {
             "edit_scenario",
             "delete_scenario",
             "export_scenario",
+            "saved_prompt",
+            "delete_saved_prompt",
         ),
     },
 }

@@ -44,6 +44,7 @@ from conversations.services.conversations.notes import save_about_me, save_notes
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.review.readings import open_reading
+from conversations.services.saved_prompts.saved_prompts import save_prompt
 from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
 from tests.support.append_only import mended_log
@@ -162,6 +163,7 @@ def belongings_of(user: User, content: str) -> Belongings:
         "document_id": documents[0].public_id,
         "scenario_document_id": documents[1].public_id,
         "picture_id": store_picture(conversation, content.encode(), alt_text=content).pk,
+        "prompt_id": save_prompt(user, name=f"{user.name}’s", content=content).pk,
         "pk": make_passkey(user).pk,
     }
     return Belongings(user, ids)
@@ -176,6 +178,7 @@ def unknown_ids() -> dict[str, Any]:
         "call_id": UNKNOWN,
         "document_id": uuid.uuid4(),
         "picture_id": UNKNOWN,
+        "prompt_id": UNKNOWN,
         "pk": UNKNOWN,
     }
 

@@ -50,7 +50,9 @@ def example(error):
         error, (errors.DocumentTooLarge, errors.DocumentStorageFull, errors.FilesTooLarge, errors.PictureTooLarge)
     ):
         return error(megabytes=20)
-    if issubclass(error, (errors.TooManyDocuments, errors.TooManyFiles, errors.TooManyPictures)):
+    if issubclass(
+        error, (errors.TooManyDocuments, errors.TooManyFiles, errors.TooManyPictures, errors.TooManySavedPrompts)
+    ):
         return error(most=100)
     if issubclass(error, errors.PicturesTooLargeForModel):
         return error(given_bytes=28_000_001, most_bytes=28_000_000)
@@ -58,6 +60,8 @@ def example(error):
         return error(most=20)
     if issubclass(error, (errors.NotesHaveTooManyCharacters, errors.NotesHaveTooManyTokens)):
         return error(most=1_000, given=1_234)
+    if issubclass(error, errors.SavedPromptTooLong):
+        return error(name=80, content=20_000)
     if issubclass(error, errors.PictureTooManyPixels):
         return error(width=30_000, height=30_000, megapixels=120)
     if issubclass(error, errors.EffortNotAccepted):

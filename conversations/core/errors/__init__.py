@@ -9,6 +9,7 @@
     │ ├ PicturesTooLargeForModel
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
+    │ ├ SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
     │ └ PictureTooLarge, TooManyPictures, PicturesGone, PictureAlreadySent
     ├ SiteBusy                        the same request may be answered in a moment
     ├ FrameError                      the page sent what is not a frame
@@ -77,7 +78,7 @@
       ├ ReadingRefused                the content of others' conversations
       │ └ ReadingDisabled, ReasonRequired
       └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound, PictureNotFound
-                                      also someone else's
+        SavedPromptNotFound           also someone else's
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
 """
@@ -106,6 +107,7 @@ from .access import (
     ReadingRefused,
     ReasonRequired,
     ReplyTooExpensive,
+    SavedPromptNotFound,
     ScenarioNotFound,
     SeatsTaken,
     SignInRequired,
@@ -192,10 +194,14 @@ from .inputs import (
     ReplyInProgress,
     RequestTooLarge,
     RequestTooSlow,
+    SavedPromptIncomplete,
+    SavedPromptNameTaken,
+    SavedPromptTooLong,
     SummaryChanged,
     SummaryEmpty,
     SummaryTooLong,
     TooManyPicturesForModel,
+    TooManySavedPrompts,
     UploadTooLarge,
     WebSearchNotOffered,
 )
@@ -350,6 +356,10 @@ __all__ = [
     "RequestTooLarge",
     "RequestTooSlow",
     "RoomUsedUpByReasoning",
+    "SavedPromptIncomplete",
+    "SavedPromptNameTaken",
+    "SavedPromptNotFound",
+    "SavedPromptTooLong",
     "ScenarioNotFound",
     "SeatsTaken",
     "SignInRequired",
@@ -372,6 +382,7 @@ __all__ = [
     "TooManyPicturesForModel",
     "TooManyRepliesAtOnce",
     "TooManyRequestsAtOnce",
+    "TooManySavedPrompts",
     "ToolBusy",
     "ToolChanged",
     "ToolError",

@@ -174,6 +174,11 @@ class ScenarioNotFound(AccessError):
     template = "That scenario is no longer offered. Choose another one; your text is kept."
 
 
+class SavedPromptNotFound(AccessError):
+    code = "saved_prompt_not_found"
+    template = "There is no such saved prompt any more."
+
+
 class DocumentNotFound(AccessError):
     code = "document_not_found"
     template = "This document could not be found."

@@ -179,3 +179,29 @@ class FrameError(ConversationError):
     def __init__(self, detail: str = "") -> None:
         self.detail = detail
         super().__init__()
+
+
+class SavedPromptIncomplete(InputError):
+    code = "saved_prompt_incomplete"
+    template = "A saved prompt needs a name and a text."
+
+
+class SavedPromptTooLong(InputError):
+    code = "saved_prompt_too_long"
+    template = "A saved prompt may have a name of %(name)s characters and a text of %(content)s."
+
+    def __init__(self, *, name: int, content: int) -> None:
+        super().__init__(name=f"{name:,}", content=f"{content:,}")
+
+
+class SavedPromptNameTaken(InputError):
+    code = "saved_prompt_name_taken"
+    template = "You have another saved prompt of this name. Choose a different one."
+
+
+class TooManySavedPrompts(InputError):
+    code = "too_many_saved_prompts"
+    template = "You have %(most)s saved prompts, the most that can be kept. Delete one first."
+
+    def __init__(self, *, most: int) -> None:
+        super().__init__(most=f"{most:,}")

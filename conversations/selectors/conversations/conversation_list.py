@@ -19,16 +19,16 @@ HOLDS_NOTHING = Q(
 def list_conversations(user: User, *, before: dt.datetime | None = None, limit: int = 50) -> list[Conversation]:
     """Return the user's conversations, most recently active first; *before* asks for the next page.
 
-    One is listed from its first message, document, name or note on.
+    One is listed from its first message, document, name or note on; a temporary one is not, unless it is kept.
     """
-    found = Conversation.objects.filter(~HOLDS_NOTHING, owner_id=user.pk, deleted_at=None)
+    found = Conversation.objects.filter(~HOLDS_NOTHING, owner_id=user.pk, deleted_at=None, temporary_until=None)
     if before is not None:
         found = found.filter(last_active_at__lt=before)
     return list(found.order_by("-last_active_at")[:limit])
 
 
 def conversations_awaiting_approval(owner_id: int) -> tuple[uuid.UUID, ...]:
-    """Return the user's conversations in which a tool call awaits approval."""
+    """Return the user's conversations in which a tool call awaits approval, of those that are listed."""
     waiting = Run.objects.filter(state="awaiting_approval", reply__conversation__owner_id=owner_id)
-    shown = waiting.filter(reply__conversation__deleted_at=None)
+    shown = waiting.filter(reply__conversation__deleted_at=None, reply__conversation__temporary_until=None)
     return tuple(shown.order_by("pk").values_list("reply__conversation__public_id", flat=True))

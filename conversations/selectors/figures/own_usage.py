@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 
 from chatsite.accounts.models import User
 from conversations.models import Conversation, LedgerSum
-from conversations.models.conversation import UNTITLED
+from conversations.models.conversation import TEMPORARY, UNTITLED
 
 from .figures import ConversationTotals, Figures, Filters, all_rows, read_figures
 from .period import Period
@@ -61,10 +61,13 @@ def _own(user: User, rows: Iterable[ConversationTotals]) -> list[OwnConversation
     found = {row.conversation_id: row.totals for row in rows if row.conversation_id}
     there = Conversation.objects.filter(owner_id=user.pk, deleted_at=None).in_bulk(list(found))
     return [
-        OwnConversation(there[pk].public_id, there[pk].title or gettext(UNTITLED), totals)
-        for pk, totals in found.items()
-        if pk in there
+        OwnConversation(there[pk].public_id, _title(there[pk]), totals) for pk, totals in found.items() if pk in there
     ]
+
+
+def _title(conversation: Conversation) -> str:
+    """Return its title; the words of one that is temporary are in no list."""
+    return gettext(TEMPORARY) if conversation.is_temporary else conversation.title or gettext(UNTITLED)
 
 
 def totals_of_conversation(conversation: Conversation) -> Totals:

@@ -1,4 +1,4 @@
-"""Start, rename, delete and restore a conversation, choose its scenario, and switch its web search."""
+"""Start, keep, rename, delete and restore a conversation, choose its scenario, and switch its web search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.models import User
@@ -30,6 +30,7 @@ from conversations.services.windows.active_path import lock_conversation
 
 KEPT_AFTER_DELETION = dt.timedelta(hours=1)
 KEPT_UNUSED = dt.timedelta(days=1)
+KEPT_TEMPORARILY = dt.timedelta(days=1)
 SWEPT_AT_ONCE = 100
 BUILT_IN_TOOLS = ("calculator", "current_time", "search_conversation", "search_documents")
 
@@ -42,17 +43,22 @@ def start_conversation(
     language_model: str = "",
     effort: str = "",
     searches_web: bool = False,
+    temporary: bool = False,
 ) -> Conversation:
     """Return the user's conversation *public_id*, begun with the scenario, the model and a web search if it is new.
+
+    A *temporary* one is deleted a day after it was begun.
 
     The page chooses the id before anything is sent, so that sending again after a lost answer begins nothing twice.
     Raises `ConversationNotFound` if the id is someone else's, `ScenarioNotFound` if the user may not choose that one,
     `LanguageModelNotOffered` or `EffortNotAccepted` likewise.
     """
     existing = Conversation.objects.select_related("scenario").filter(public_id=public_id).first()
-    chosen = {"language_model": language_model, "effort": effort, "searches_web": searches_web}
+    chosen: dict[str, Any] = {"language_model": language_model, "effort": effort, "searches_web": searches_web}
+    if temporary:
+        chosen["temporary_until"] = timezone.now() + KEPT_TEMPORARILY
     conversation = existing or _begin(user, public_id, scenario_id, chosen)
-    if conversation.owner_id != user.pk or conversation.deleted_at:
+    if conversation.owner_id != user.pk or conversation.deleted_at or _is_over(conversation):
         raise ConversationNotFound
     return conversation
 
@@ -67,6 +73,19 @@ def _begin(user: User, public_id: uuid.UUID, scenario_id: int | None, chosen: Ma
             defaults={"owner": user, "scenario": scenario, "last_active_at": timezone.now(), **chosen},
         )
     return conversation
+
+
+def _is_over(conversation: Conversation) -> bool:
+    """Tell whether it was temporary until a moment that has passed."""
+    return conversation.temporary_until is not None and conversation.temporary_until <= timezone.now()
+
+
+def keep_conversation(conversation: Conversation) -> None:
+    """Keep a temporary conversation: from now on it is like any other. Raises `ConversationNotFound` if it is over."""
+    still_there = Q(temporary_until=None) | Q(temporary_until__gt=timezone.now())
+    if not Conversation.objects.filter(still_there, pk=conversation.pk).update(temporary_until=None):
+        raise ConversationNotFound
+    conversation.temporary_until = None
 
 
 def scenario_to_begin_with(user: User, scenario_id: int | None = None) -> Scenario:
@@ -155,6 +174,22 @@ def sweep_deleted_conversations() -> int:
     """Delete the rows of what was deleted long enough ago; the ledger keeps its amounts. Returns how many."""
     over = Conversation.objects.filter(deleted_at__lt=timezone.now() - KEPT_AFTER_DELETION)
     return sum(_sweep(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+
+
+def sweep_temporary_conversations() -> int:
+    """Delete temporary conversations whose time is over, without a way back. Returns how many.
+
+    One with a reply that is being made waits until that has been stopped.
+    """
+    over = Conversation.objects.filter(temporary_until__lt=timezone.now())
+    swept = 0
+    for conversation in over.order_by("temporary_until")[:SWEPT_AT_ONCE]:
+        streaming = list(conversation.messages.filter(state="streaming").values_list("pk", flat=True))
+        for reply_id in streaming:
+            stop_reply(conversation=conversation, reply_id=reply_id)
+        if not streaming:
+            swept += _sweep(over, conversation.pk)
+    return swept
 
 
 def sweep_unused_conversations() -> int:

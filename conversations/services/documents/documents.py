@@ -73,6 +73,7 @@ def add_to_conversation(
     language_model: str = "",
     effort: str = "",
     searches_web: bool = False,
+    temporary: bool = False,
 ) -> AddedDocument:
     """Keep a file in the user's conversation, which begins with the first that is kept. Raises as both do."""
     if Conversation.objects.filter(public_id=public_id).exclude(owner=user, deleted_at=None).exists():
@@ -86,6 +87,7 @@ def add_to_conversation(
             language_model=language_model,
             effort=effort,
             searches_web=searches_web,
+            temporary=temporary,
         )
         return _keep(user, conversation, name, content)
 

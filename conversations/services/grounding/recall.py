@@ -38,7 +38,8 @@ SELECT message.id, message.position FROM conversations_message message
 JOIN conversations_conversation conversation ON conversation.id = message.conversation_id
 WHERE message.id = ANY(%(messages)s) AND message.active AND NOT message.excluded AND NOT message.never_recalled
   AND (conversation.id = %(conversation)s OR %(others)s AND conversation.owner_id = %(owner)s
-       AND conversation.deleted_at IS NULL AND NOT conversation.kept_out_of_recall)
+       AND conversation.deleted_at IS NULL AND NOT conversation.kept_out_of_recall
+       AND conversation.temporary_until IS NULL)
 """
 
 
@@ -103,8 +104,10 @@ async def _question_vector(conversation: Conversation, text: str, embed: Embed) 
 
 def _has_vectors(conversation: Conversation, label: str) -> bool:
     there = MessageIndex.objects.filter(embedding_model=label, embedded_passages__gt=0)
-    if conversation.owner.recalls_other_conversations:
-        others = Q(conversation__owner=conversation.owner, conversation__deleted_at=None)
+    if conversation.recalls_other_conversations:
+        others = Q(
+            conversation__owner=conversation.owner, conversation__deleted_at=None, conversation__temporary_until=None
+        )
         return there.filter(Q(pk=conversation.pk) | others & Q(conversation__kept_out_of_recall=False)).exists()
     return there.filter(pk=conversation.pk).exists()
 
@@ -121,7 +124,7 @@ def recall_for(
     name = conversation.owner.time_zone
     zone = ZoneInfo(name) if name else dt.UTC
     now = asked_at.astimezone(zone)
-    if conversation.owner.recalls_other_conversations:
+    if conversation.recalls_other_conversations:
         find = partial(find, others_of=conversation.owner_id)
     return Recalled(tuple(find(conversation.pk, question, before_position=before_position, now=now)))
 
@@ -195,7 +198,7 @@ def still_sendable(passages: Sequence[RecalledPassage], conversation: Conversati
     asked_in = {
         "conversation": conversation.pk,
         "owner": conversation.owner_id,
-        "others": conversation.owner.recalls_other_conversations,
+        "others": conversation.recalls_other_conversations,
     }
     with connection.cursor() as cursor:
         cursor.execute(STILL_THERE, {"messages": list({passage.message for passage in passages}), **asked_in})

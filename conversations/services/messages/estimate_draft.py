@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from django.utils import timezone
+
 from chatsite.accounts.limits import effective_limits
 from chatsite.accounts.models import User
 from chatsite.postgres.pool import release_connection
@@ -27,7 +29,7 @@ from conversations.models import Conversation
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.pictures import SentPicture, pictures_of_conversation
 from conversations.selectors.conversations.web_search import searches_web
-from conversations.services.conversations.conversations import scenario_to_begin_with
+from conversations.services.conversations.conversations import KEPT_TEMPORARILY, scenario_to_begin_with
 from conversations.services.grounding.recall import recall_for_draft
 from conversations.services.language_models.effective_policy import conversation_policy
 from conversations.services.language_models.model_context import ModelContext, conversation_context
@@ -96,6 +98,7 @@ def estimate_draft(
     with_recall: bool = False,
     picture_ids: Sequence[int] = (),
     begins_searching: bool = False,
+    begins_temporary: bool = False,
 ) -> DraftEstimate:
     """Return what sending *content* now would take; without a conversation it would begin one with the scenario
     and the *language_model*, if that is on offer.
@@ -103,12 +106,16 @@ def estimate_draft(
     *picture_ids* are pictures of the conversation that would be sent with it; others are passed over.
     *policy* stands for the scenario's own. *with_recall* looks up what would be recalled, which takes longer.
     A look-up that fails leaves the window as it is, which says so. *begins_searching* tells that a conversation which
-    it would begin searches the web; nothing is searched for here.
+    it would begin searches the web; nothing is searched for here. *begins_temporary* tells that it would be temporary.
     """
     if conversation is None:
         scenario = scenario_to_begin_with(user, scenario_id)
         conversation = Conversation(
-            owner=user, scenario=scenario, language_model=language_model, searches_web=begins_searching
+            owner=user,
+            scenario=scenario,
+            language_model=language_model,
+            searches_web=begins_searching,
+            temporary_until=timezone.now() + KEPT_TEMPORARILY if begins_temporary else None,
         )
     context, head = conversation_context(conversation), conversation.head
     if len(content) > LONG_CHARACTERS:

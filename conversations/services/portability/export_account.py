@@ -1,7 +1,7 @@
 """Export an account: all content and usage of a user, as the files of one ZIP.
 
     README.txt  account.json  conversations/… .json  documents/…  documents.csv  pictures/…  pictures.csv
-    scenarios/… .json  usage.csv
+    scenarios/… .json  prompts.json  usage.csv
     readings.csv, where the site shows people who has read their conversations
 
 Everything is read a slice at a time, by the row's id, and nothing is held between two slices: it may take as long as
@@ -22,7 +22,7 @@ from chatsite.accounts.account.account_data import account_data
 from chatsite.accounts.models import User
 from conversations.core.text.csv_cells import EXCEL_READS_UTF_8, csv_lines
 from conversations.core.text.file_names import UNFIT
-from conversations.models import Completion, Conversation, Document, Picture, Scenario
+from conversations.models import Completion, Conversation, Document, Picture, SavedPrompt, Scenario
 from conversations.selectors.conversations.documents import read_piece
 from conversations.selectors.conversations.pictures import read_picture_bytes
 from conversations.selectors.review.readings import readings_about
@@ -55,6 +55,7 @@ def exported_files(user: User, *, language_code: str) -> Iterator[File]:
     yield "pictures.csv", _csv(PICTURE_HEADER, map(_picture_row, _slices(_own_pictures(user))))
     for scenario in _slices(Scenario.objects.filter(owner=user)):
         yield f"scenarios/{_fit(scenario.name)} ({scenario.pk}).json", [write_document(scenario).encode()]
+    yield "prompts.json", [as_json({"prompts": _saved_prompts(user)}, indent=2).encode()]
     yield "usage.csv", _csv(("conversation", *USAGE), map(_usage_row, _slices(_own_completions(user))))
     if settings.READINGS_SHOWN_TO_OWNERS:
         yield "readings.csv", _csv(READING_HEADER, _reading_rows(user))
@@ -72,7 +73,7 @@ def _slices(rows: QuerySet[M]) -> Iterator[M]:
 
 
 def _own_conversations(user: User) -> QuerySet[Conversation]:
-    return Conversation.objects.filter(owner=user, deleted_at=None)
+    return Conversation.objects.filter(owner=user, deleted_at=None, temporary_until=None)
 
 
 def _conversation_name(conversation: Conversation) -> str:
@@ -102,7 +103,7 @@ DOCUMENT_HEADER = ("file", "name", "conversation", "scenario", "size_bytes", "st
 
 
 def _own_documents(user: User) -> QuerySet[Document]:
-    in_conversations = Q(conversation__owner=user, conversation__deleted_at=None)
+    in_conversations = Q(conversation__owner=user, conversation__deleted_at=None, conversation__temporary_until=None)
     return Document.objects.filter(in_conversations | Q(scenario__owner=user))
 
 
@@ -134,7 +135,9 @@ PICTURE_HEADER = ("file", "id", "name", "description", "conversation", "width", 
 
 def _own_pictures(user: User) -> QuerySet[Picture]:
     """Return those that a message has; the others are deleted by themselves."""
-    of_conversations = Picture.objects.filter(conversation__owner=user, conversation__deleted_at=None, sent=True)
+    of_conversations = Picture.objects.filter(
+        conversation__owner=user, conversation__deleted_at=None, conversation__temporary_until=None, sent=True
+    )
     return of_conversations.select_related("conversation")
 
 
@@ -145,6 +148,14 @@ def _picture_path(picture: Picture) -> str:
 def _picture_row(picture: Picture) -> list[Any]:
     about = [picture.pk, picture.file_name, picture.alt_text, picture.conversation.public_id]
     return [_picture_path(picture), *about, picture.width, picture.height, picture.size_bytes, picture.created_at]
+
+
+# Saved prompts
+
+
+def _saved_prompts(user: User) -> list[dict[str, Any]]:
+    prompts = SavedPrompt.objects.filter(owner=user)
+    return [{"name": each.name, "content": each.content, "created_at": each.created_at} for each in prompts]
 
 
 # Usage, and who has read
@@ -161,8 +172,9 @@ def _own_completions(user: User) -> QuerySet[Completion]:
 
 
 def _usage_row(completion: Completion) -> list[Any]:
-    conversation = completion.conversation.public_id if completion.conversation else None
-    return [conversation, *(getattr(completion, name) for name in USAGE)]
+    conversation = completion.conversation
+    public_id = conversation.public_id if conversation and not conversation.is_temporary else None
+    return [public_id, *(getattr(completion, name) for name in USAGE)]
 
 
 READING_HEADER = ("from", "to", "conversation", "by", "reason", "what")

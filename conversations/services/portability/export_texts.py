@@ -17,6 +17,7 @@ def read_me(language_code: str) -> str:
             ("documents/", _("Your documents as you sent them. documents.csv says where each one belongs.")),
             ("pictures/", _("The pictures that you have sent. pictures.csv says where each one belongs.")),
             ("scenarios/", _("Your scenarios. Any Windowseat site can load them.")),
+            ("prompts.json", _("Your saved prompts.")),
             ("usage.csv", _("Every request that was made for you: its tokens and its cost in US dollars.")),
             ("readings.csv", _("Who read your conversations, when and why, if this site shows it.")),
         ]
@@ -32,6 +33,7 @@ def _title() -> str:
 def _in_conversations() -> str:
     sentences = [
         _("One file per conversation, with its messages in the order in which they were stored."),
+        _("Temporary conversations are in none of the files, unless you keep them."),
         _("“follows” is the message before, so all versions are included; “shown” marks those that the page shows."),
         _("“reasoning” is what the language model thought before “content”; it is never sent again."),
         _("“grounding” lists the passages that were looked up for a message."),

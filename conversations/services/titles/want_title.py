@@ -12,7 +12,7 @@ from conversations.providers.catalog.language_models import demo_is_used, langua
 WANT = """
 INSERT INTO conversations_titlestate (conversation_id, due_at, attempt, worker)
 SELECT id, clock_timestamp(), 0, '' FROM conversations_conversation AS conversation
-WHERE id = %(conversation)s AND NOT title_is_given AND NOT EXISTS (
+WHERE id = %(conversation)s AND NOT title_is_given AND temporary_until IS NULL AND NOT EXISTS (
   SELECT FROM conversations_message AS message
   WHERE message.conversation_id = conversation.id AND active AND position < %(position)s
     AND role = 'assistant' AND state = 'complete' AND step_of_id IS NULL
@@ -28,7 +28,10 @@ def titles_are_written() -> bool:
 
 
 def want_title(conversation_id: int, *, position: int) -> None:
-    """Have the title written if the complete reply at *position* is the first one, and no person has named it."""
+    """Have the title written if the complete reply at *position* is the first one, and no person has named it.
+
+    A temporary conversation has none.
+    """
     if titles_are_written():
         with connection.cursor() as cursor:
             cursor.execute(WANT, {"conversation": conversation_id, "position": position})

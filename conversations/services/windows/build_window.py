@@ -119,7 +119,7 @@ def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox |
         **texts._asdict(),
         tool_schema_tokens=schema_tokens,
         has_tools=bool(schemas),
-        recalls_other_conversations=conversation.owner.recalls_other_conversations,
+        recalls_other_conversations=conversation.recalls_other_conversations,
     )
 
 

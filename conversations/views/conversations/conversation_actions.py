@@ -18,6 +18,7 @@ from conversations.models.conversation import UNTITLED
 from conversations.services.conversations.conversations import (
     choose_scenario,
     delete_conversation,
+    keep_conversation,
     rename_conversation,
     restore_conversation,
     switch_web_search,
@@ -52,6 +53,14 @@ def web_search(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     if not (draft := parameters.content(request)):
         return redirect("conversations:conversation", public_id)
     return render(request, "conversations/conversation.html", page_context(request, conversation) | {"draft": draft})
+
+
+@require_POST
+@answers_errors(refuse=show_page_with_draft)
+def keep(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Keep a temporary conversation, and show it as any other."""
+    keep_conversation(find_conversation(request.user, public_id))
+    return redirect("conversations:conversation", public_id)
 
 
 @require_http_methods(["GET", "POST"])

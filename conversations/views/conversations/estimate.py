@@ -85,6 +85,7 @@ def _estimate(request: HtmxRequest, conversation: Conversation | None) -> DraftE
         with_recall=True,
         picture_ids=parameters.picture_ids(request),
         begins_searching=parameters.is_switched_on(request, "searches_web"),
+        begins_temporary=parameters.is_switched_on(request, "temporary"),
     )
 
 

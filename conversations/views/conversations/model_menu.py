@@ -111,5 +111,6 @@ def _url(conversation: Conversation, language_model: str, effort: str) -> str:
     chosen = {"language_model": language_model, "effort": effort}
     if conversation.pk is None:
         chosen = {"scenario": str(conversation.scenario.pk), **chosen}
+        chosen |= {"temporary": "true"} if conversation.is_temporary else {}
         return f"{reverse('conversations:new')}?{urlencode(chosen)}"
     return f"{reverse('conversations:choose_model', args=[conversation.public_id])}?{urlencode(chosen)}"

@@ -38,7 +38,7 @@ def notes(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
         else:
             return _saved(request, public_id)
     context = {"conversation": conversation, "text": text, "error": error}
-    context |= {"kept_out": kept_out, "asks_recall": request.user.recalls_other_conversations or kept_out}
+    context |= {"kept_out": kept_out, "asks_recall": conversation.recalls_other_conversations or kept_out}
     context |= {"most_characters": MOST_CHARACTERS, "most_tokens": MOST_TOKENS}
     return render(request, "conversations/_notes.html" if request.htmx else "conversations/notes.html", context)
 

@@ -10,13 +10,14 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
 from chatsite.accounts.limits import effective_limits
 from conversations.forms.tool_choice import chosen_tools
 from conversations.models import Conversation, Scenario
-from conversations.models.conversation import UNTITLED
+from conversations.models.conversation import TEMPORARY, UNTITLED
 from conversations.providers.catalog.language_models import demo_is_used
 from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval, list_conversations
 from conversations.selectors.conversations.documents import scenario_documents_count
@@ -27,6 +28,7 @@ from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
 from conversations.selectors.figures.own_usage import totals_of_conversation
 from conversations.selectors.review.readings import newest_reading
+from conversations.services.conversations.conversations import KEPT_TEMPORARILY
 from conversations.services.language_models.model_choice import offered_models
 from conversations.services.limits.message_checks import user_allowances
 from conversations.services.pictures.pictures import largest_picture_bytes
@@ -136,8 +138,18 @@ def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scena
         scenario=scenario,
         language_model=parameters.name(request, "language_model"),
         effort=parameters.name(request, "effort"),
+        temporary_until=timezone.now() + KEPT_TEMPORARILY if _begins_temporary(request) else None,
     )
     return {**_context_of(request, conversation), "kept_summary": summary_view(conversation, request_reader(request))}
+
+
+def _begins_temporary(request: HtmxRequest) -> bool:
+    return "true" in (request.GET.get("temporary"), request.POST.get("temporary"))
+
+
+def _title_of(conversation: Conversation) -> str:
+    """Return what the page is called. The words of what is temporary are not kept in the history of a browser."""
+    return gettext(TEMPORARY) if conversation.is_temporary else conversation.title or gettext(UNTITLED)
 
 
 def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, Any]:
@@ -145,7 +157,8 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
     return {
         **list_context(request, current=public_id),
         **scenario_context(request, conversation),
-        "title": gettext(UNTITLED),
+        "title": _title_of(conversation),
+        "temporary_until": conversation.temporary_until,
         "coverage": EVERYTHING,
         "coverage_summary": json.dumps(coverage_summary(EVERYTHING)),
         "mark_labels": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),
@@ -182,7 +195,6 @@ def page_context(request: HtmxRequest, conversation: Conversation, *, before: in
         **costs_context(conversation),
         "newest_reading": newest_reading(conversation),
         "searches_web": searches_web(conversation),
-        "title": conversation.title or gettext(UNTITLED),
     }
 
 
@@ -198,5 +210,10 @@ def _urls(public_id: uuid.UUID) -> dict[str, str]:
         "scenario": of_conversation("scenario"),
         "model": of_conversation("choose_model"),
         "webSearch": of_conversation("web_search"),
+        "notes": of_conversation("notes"),
+        "newTemporary": f"{reverse('conversations:new')}?temporary=true",
+        "commands": reverse("conversations:commands"),
+        "newPrompt": reverse("conversations:new_saved_prompt"),
+        "prompts": reverse("conversations:saved_prompts"),
         "estimate": reverse("conversations:estimate"),
     }

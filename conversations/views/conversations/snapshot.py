@@ -45,7 +45,7 @@ def _snapshot(conversation: Conversation, from_position: int, reader: ReaderLoca
         conversation=conversation.public_id,
         from_position=max(from_position, page.first_position),
         parent=page.messages[0].parent_id if page.messages else _message_before(conversation, from_position),
-        title=conversation.title,
+        title="" if conversation.is_temporary else conversation.title,
         messages=tuple(_message(conversation, message, offers_models) for message in rendered),
         window=window_summary(record) if record else {},
         costs=render_to_string("conversations/_costs.html", costs_context(conversation)),

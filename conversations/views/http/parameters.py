@@ -106,6 +106,7 @@ def beginning(request: HttpRequest) -> dict[str, Any]:
         "language_model": name(request, "language_model"),
         "effort": name(request, "effort"),
         "searches_web": is_switched_on(request, "searches_web"),
+        "temporary": is_switched_on(request, "temporary"),
     }
 
 

@@ -1,0 +1,66 @@
+"""What can be put in or done from the composer by `/` and `@`: commands, saved prompts, scenarios and documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Q
+from django.http import HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET
+
+from conversations.access import find_conversation
+from conversations.models import Conversation, Document
+from conversations.selectors.conversations.scenarios import list_scenarios
+from conversations.views.http import parameters
+from conversations.views.http.errors import answers_errors
+from conversations.views.http.htmx_request import HtmxRequest
+
+# What is typed after the slash, and what it does. A page leaves out what it can't do at the moment.
+COMMANDS = {
+    "stop": _("Stop the reply"),
+    "documents": _("Add documents or pictures"),
+    "notes": _("Notes on this conversation"),
+    "pin": _("Pin the last reply, or unpin it"),
+    "window": _("What the model saw for the last reply"),
+    "preview": _("What would be sent now"),
+    "save": _("Save what is written as a prompt"),
+    "prompts": _("Your saved prompts"),
+    "new": _("New conversation"),
+    "temporary": _("New temporary conversation"),
+    "keep": _("Keep this conversation"),
+    "keys": _("Keys"),
+}
+
+
+@require_GET
+@answers_errors()
+def commands(request: HtmxRequest) -> HttpResponse:
+    """All of them as data, in the order in which they are listed."""
+    public_id = parameters.optional_unique_id(request, "conversation")
+    conversation = find_conversation(request.user, public_id) if public_id else None
+    prompts = request.user.saved_prompts.values_list("pk", "name")
+    return JsonResponse(
+        {
+            "commands": [{"name": name, "label": str(label)} for name, label in COMMANDS.items()],
+            "prompts": [
+                {"name": name, "url": reverse("conversations:saved_prompt", args=[pk])} for pk, name in prompts
+            ],
+            "scenarios": _scenarios(request, conversation),
+            "documents": _documents(conversation) if conversation else [],
+        }
+    )
+
+
+def _scenarios(request: HtmxRequest, conversation: Conversation | None) -> list[dict[str, Any]]:
+    """Those that could be chosen in place of the one that the conversation has."""
+    chosen = conversation.scenario_id if conversation else parameters.scenario_id(request)
+    offered = [scenario for scenario in list_scenarios(request.user) if scenario.pk != chosen]
+    return [{"name": str(scenario.shown_name), "id": scenario.pk} for scenario in offered]
+
+
+def _documents(conversation: Conversation) -> list[str]:
+    """Return the names of those that questions are looked up in."""
+    in_reach = Q(conversation=conversation) | Q(scenario=conversation.scenario)
+    return list(Document.objects.filter(in_reach).order_by("pk").values_list("name", flat=True))
