@@ -37,11 +37,12 @@ ADMIN_DIRECTIVES: Directives = {
 }
 UNUSED_FEATURES = (
     "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media", "fullscreen",
-    "geolocation", "gyroscope", "hid", "local-fonts", "magnetometer", "microphone", "midi", "payment",
+    "geolocation", "gyroscope", "hid", "local-fonts", "magnetometer", "midi", "payment",
     "picture-in-picture", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
 )  # fmt: skip
 HEADERS = {
-    "Permissions-Policy": ", ".join(f"{feature}=()" for feature in UNUSED_FEATURES),
+    # The microphone is for dictation, which the browser does for our own pages, and asks its user before.
+    "Permissions-Policy": ", ".join([*(f"{feature}=()" for feature in UNUSED_FEATURES), "microphone=(self)"]),
     "Cross-Origin-Resource-Policy": "same-origin",
     # Nearly every page is someone's own. A view whose answer may be kept sets its own header.
     "Cache-Control": "private, no-store",

@@ -27,6 +27,13 @@ def messages(page: Page) -> Locator:
     return page.locator("[data-message]")
 
 
+def go_to_message(page: Page, back: int = 1) -> None:
+    """Leave the field and move the focus to the last message, or *back* from the end, by keyboard."""
+    composer(page).press("Control+;")
+    for _ in range(back - 1):
+        page.keyboard.press("Alt+ArrowUp")
+
+
 def streaming(page: Page) -> Locator:
     return page.locator('[data-state="streaming"]')
 

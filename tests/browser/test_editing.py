@@ -6,7 +6,17 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from .page_actions import block_socket, composer, content_of, lose_frames, messages, replies, say, streaming
+from .page_actions import (
+    block_socket,
+    composer,
+    content_of,
+    go_to_message,
+    lose_frames,
+    messages,
+    replies,
+    say,
+    streaming,
+)
 
 
 def field(page: Page) -> Locator:
@@ -51,8 +61,7 @@ def test_an_edited_message_is_answered_again_and_the_old_version_comes_back(page
 
 def test_a_message_is_edited_by_keyboard_alone(page):
     say(page, "one")
-    page.keyboard.press("Alt+ArrowUp")
-    page.keyboard.press("Alt+ArrowUp")
+    go_to_message(page, back=2)
     page.keyboard.press("e")
     expect(field(page)).to_be_focused()
     page.keyboard.press("Shift+Enter")

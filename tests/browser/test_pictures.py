@@ -39,7 +39,7 @@ def attached(page: Page) -> Locator:
 
 def choose(page: Page, name: str, content: bytes) -> None:
     with page.expect_file_chooser() as chosen:
-        page.get_by_role("button", name="Add pictures").click()
+        page.get_by_role("button", name="Add documents or pictures").click()
     chosen.value.set_files([{"name": name, "mimeType": "image/jpeg", "buffer": content}])
 
 
@@ -127,7 +127,7 @@ def test_what_can_not_be_read_says_why_and_holds_the_message_back(page):
 
 def test_what_is_no_picture_becomes_a_document(page):
     with page.expect_file_chooser() as chosen:
-        page.get_by_role("button", name="Add pictures").click()
+        page.get_by_role("button", name="Add documents or pictures").click()
     chosen.value.set_files({"name": "notes.md", "mimeType": "text/markdown", "buffer": b"# Lights"})
     expect(page.locator('[data-part="shelf"]')).to_contain_text("notes.md")
     expect(attached(page)).to_have_count(0)

@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from .page_actions import block_socket, composer, messages, replies, say, scroll_up_to, wait_until
+from .page_actions import block_socket, composer, go_to_message, messages, replies, say, scroll_up_to, wait_until
 from .test_long_conversations import make_long
 
 LARGE = "An itinerary. " + "window " * 1_900
@@ -35,7 +35,7 @@ def pin(page: Page, message: Locator) -> None:
 
 
 def open_preview(page: Page) -> Locator:
-    page.keyboard.press("Alt+p")
+    page.get_by_role("button", name="What would be sent").click()
     panel = page.get_by_role("dialog", name="What would be sent now")
     expect(panel).to_be_visible()
     return panel
@@ -56,8 +56,7 @@ def sent_for(page: Page, reply: Locator) -> dict:
 
 def test_a_message_is_pinned_by_keyboard_and_always_sent(page, site):
     say(page, "My name is Andrew")
-    page.keyboard.press("Alt+ArrowUp")
-    page.keyboard.press("Alt+ArrowUp")
+    go_to_message(page, back=2)
     expect(messages(page).first).to_be_focused()
     page.keyboard.press("p")
     is_pressed(messages(page).first, PIN)
@@ -93,7 +92,7 @@ def test_a_message_waits_until_what_was_excluded_before_it_is_stored(page):
 
 def test_excluding_by_key_takes_the_pin_away(page):
     say(page, "My name is Andrew")
-    page.keyboard.press("Alt+ArrowUp")
+    go_to_message(page)
     page.keyboard.press("p")
     is_pressed(replies(page).first, PIN)
     page.keyboard.press("x")

@@ -98,6 +98,17 @@ export class AttachedPictures {
   }
 
   /**
+   * Show those again that are stored and were not sent after all.
+   * @param {AttachedPicture[]} pictures
+   */
+  putBack(pictures) {
+    for (const picture of pictures.filter(({ id }) => !this.ids.includes(id))) {
+      this.#show(this.#newItem(picture.name), picture);
+    }
+    this.#changed();
+  }
+
+  /**
    * Take out those that were sent, and what was said about them.
    * @param {number[]} ids
    */

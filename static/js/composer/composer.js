@@ -18,8 +18,10 @@ export class Composer {
    * @param {Draft} options.draft
    * @param {(content: string, attempt: Attempt) => Promise<void>} options.send
    * @param {(content: string) => void} options.onChange
+   * @param {() => void} [options.onSendNow] told of Ctrl or Cmd with Enter, in place of sending
+   * @param {() => boolean} [options.onUp] told of Arrow up in an empty field; returns whether it meant something
    */
-  constructor(form, { draft, send, onChange }) {
+  constructor(form, { draft, send, onChange, onSendNow, onUp }) {
     /** @type {AttachedPictures | undefined} a message that is edited has none of its own */
     this.pictures = undefined;
     this.waitsForPictures = false; // to be sent once they are here
@@ -27,6 +29,8 @@ export class Composer {
     this.draft = draft;
     this.send = send;
     this.onChange = onChange;
+    this.onSendNow = onSendNow;
+    this.onUp = onUp;
     this.field = fieldOf(form, "content", HTMLTextAreaElement);
     this.error = find(form, "[data-error]");
     this.hint = query(form, "[data-hint]"); // a message that is edited has none
@@ -48,7 +52,7 @@ export class Composer {
 
   /** A message of pictures alone needs no words. */
   picturesChanged() {
-    this.field.required = !(this.pictures?.ids.length || this.pictures?.areUploading);
+    this.field.required = !this.#hasPictures;
     this.#typed();
     if (this.waitsForPictures && this.pictures?.problem) {
       this.#waitForPictures(false);
@@ -57,6 +61,15 @@ export class Composer {
       this.#waitForPictures(false);
       this.form.requestSubmit();
     }
+  }
+
+  get #hasPictures() {
+    return Boolean(this.pictures?.ids.length || this.pictures?.areUploading);
+  }
+
+  /** Whether there is something that could be sent. */
+  get hasContent() {
+    return Boolean(this.field.value.trim()) || this.#hasPictures;
   }
 
   /** @param {boolean} waits */
@@ -93,6 +106,45 @@ export class Composer {
     this.focus();
   }
 
+  /**
+   * Put a message that was sent to wait back before what is typed.
+   * @param {string} content
+   */
+  putBack(content) {
+    const typed = this.field.value.trim();
+    this.field.value = typed ? `${content}\n\n${typed}` : content;
+    this.#typed();
+    this.focus();
+    this.field.setSelectionRange(content.length, content.length);
+  }
+
+  /**
+   * Put *text* in place of what stands between *start* and the caret, as if it had been typed.
+   * @param {number} start
+   * @param {string} text
+   */
+  replaceBeforeCaret(start, text) {
+    const rest = this.field.value.slice(this.field.selectionStart);
+    this.field.setRangeText(text, start, this.field.selectionStart, "end");
+    if (!text && start === 0) {
+      this.field.value = rest.trimStart();
+      this.field.setSelectionRange(0, 0);
+    }
+    this.#typed();
+    this.focus();
+  }
+
+  /**
+   * Write *text* where the caret stands, with a blank before it where it follows a word.
+   * @param {string} text
+   */
+  insert(text) {
+    const { value, selectionStart } = this.field;
+    const blank = /\S$/.test(value.slice(0, selectionStart)) ? " " : "";
+    this.field.setRangeText(`${blank}${text}`, selectionStart, this.field.selectionEnd, "end");
+    this.#typed();
+  }
+
   /** What was wrong with the last attempt is being mended. */
   #typed() {
     this.showError("");
@@ -101,6 +153,7 @@ export class Composer {
 
   #changed() {
     this.draft.content = this.field.value;
+    this.form.classList.toggle("has-content", this.hasContent);
     this.#resize();
     this.onChange(this.field.value);
   }
@@ -113,7 +166,12 @@ export class Composer {
     const isComposing = event.isComposing || event.keyCode === 229;
     if (event.key === "Enter" && !event.shiftKey && !isComposing) {
       event.preventDefault();
-      this.form.requestSubmit();
+      const isNow = this.onSendNow && (event.ctrlKey || event.metaKey);
+      isNow ? this.onSendNow?.() : this.form.requestSubmit();
+    }
+    const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (event.key === "ArrowUp" && isPlain && !isComposing && !this.field.value && this.onUp?.()) {
+      event.preventDefault();
     }
   }
 
@@ -126,7 +184,7 @@ export class Composer {
     const content = this.field.value;
     const pictures = this.pictures?.ids ?? [];
     const areUploading = this.pictures?.areUploading;
-    if (!(content.trim() || pictures.length || areUploading) || this.form.ariaBusy === "true") {
+    if (!this.hasContent || this.form.ariaBusy === "true") {
       return;
     }
     if (this.pictures?.problem) {

@@ -15,10 +15,13 @@
 export class Draft {
   /**
    * @param {string} conversation
-   * @param {{isStored: boolean}} options new conversations share one draft, whatever id the server has chosen for each
+   * @param {object} options
+   * @param {boolean} options.isStored new conversations share one draft, whatever id the server has chosen for each
+   * @param {Storage} [options.storage] that of the tab for a temporary conversation
    */
-  constructor(conversation, { isStored }) {
+  constructor(conversation, { isStored, storage = localStorage }) {
     this.conversation = conversation;
+    this.storage = storage;
     this.key = isStored ? keyOf(conversation) : keyOf("new");
   }
 
@@ -66,13 +69,13 @@ export class Draft {
   }
 
   clear() {
-    localStorage.removeItem(this.key);
+    this.storage.removeItem(this.key);
   }
 
   /** @returns {StoredDraft} */
   #read() {
     try {
-      return JSON.parse(localStorage.getItem(this.key) ?? "null") ?? {};
+      return JSON.parse(this.storage.getItem(this.key) ?? "null") ?? {};
     } catch {
       return {};
     }
@@ -84,7 +87,7 @@ export class Draft {
    */
   #write(draft) {
     try {
-      localStorage.setItem(this.key, JSON.stringify(draft));
+      this.storage.setItem(this.key, JSON.stringify(draft));
     } catch (error) {
       console.warn("The draft is not kept:", error);
     }

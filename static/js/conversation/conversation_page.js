@@ -1,10 +1,14 @@
 /** The page of a conversation: makes its parts and puts them together. */
 
 import { AttachedPictures } from "../composer/attached_pictures.js";
+import { startCommands } from "../composer/commands.js";
 import { Composer } from "../composer/composer.js";
+import { startDictation } from "../composer/dictation.js";
 import { Draft } from "../composer/draft.js";
+import { MessageQueue } from "../composer/message_queue.js";
 import { Meter } from "../composer/meter.js";
 import { startSuggestions } from "../composer/suggestions.js";
+import { TemporaryNote } from "../composer/temporary_note.js";
 import { startWebSwitch } from "../composer/web_switch.js";
 import { startDocuments } from "../documents/documents.js";
 import { AutoScroll } from "../messages/auto_scroll.js";
@@ -14,9 +18,11 @@ import { MessageList } from "../messages/message_list.js";
 import { keepPlaceWhenOlderArrive } from "../messages/older_messages.js";
 import { WindowCoverage } from "../messages/window_coverage.js";
 import { Connection } from "../server/connection.js";
+import { postForm, Refusal } from "../server/http.js";
 import { Announcer } from "../shared/announcer.js";
 import { labelCopyButtons } from "../shared/copy_buttons.js";
 import { dataOf, fieldOf, find, query } from "../shared/dom.js";
+import { htmx } from "../shared/htmx.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
 import { Costs } from "./costs.js";
@@ -25,7 +31,7 @@ import { startInspector } from "./inspector.js";
 import { ModelChoice } from "./model_choice.js";
 import { startScenarioChoice } from "./scenario_choice.js";
 import { Sending } from "./sending.js";
-import { startShortcuts } from "./shortcuts.js";
+import { startKeyList, startShortcuts } from "./shortcuts.js";
 
 /**
  * @typedef {object} Shell what stands around the conversation, and stays when another one takes its place
@@ -59,7 +65,11 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
         scenario: fieldOf(form, "scenario").value,
         language_model: fieldOf(form, "language_model").value,
         effort: fieldOf(form, "effort").value,
+        ...(query(form, '[name="temporary"]') && { temporary: "true" }),
       };
+  const temporary = query(page, '[data-part="temporary"]');
+  const storage = temporary ? sessionStorage : localStorage; // what is temporary leaves nothing in the browser
+  let sendsNow = false; // what is sent next is not to wait for the reply
 
   // The parts of the page
 
@@ -79,18 +89,14 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     onWindow: (window) => messages.streamingArticle || coverage.update(window),
     signal,
   });
-  const draft = new Draft(conversation, { isStored });
+  const draft = new Draft(conversation, { isStored, storage });
   const sending = new Sending(page, { connection, draft, url: urls.conversation, signal });
   const composer = new Composer(form, {
     draft,
-    async send(content, attempt) {
-      const note = await sending.send(content, attempt);
-      if (note !== undefined) {
-        autoScroll.toNewest();
-        composer.showError(note);
-      }
-    },
+    send: sendOrQueue,
     onChange: (content) => meter.estimate(content),
+    onSendNow,
+    onUp: () => queue.edit() || editLastMessage(),
   });
   const pictures = new AttachedPictures(find(page, '[data-part="picture-tray"]'), {
     draft,
@@ -100,6 +106,20 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     say: (sentence) => announcer.say(sentence),
   });
   composer.attach(pictures);
+  const queue = new MessageQueue(find(page, '[data-part="queued"]'), {
+    conversation,
+    storage,
+    replyState,
+    send,
+    stop: stopReply,
+    onEdit(message) {
+      pictures.putBack(message.pictures);
+      composer.putBack(message.content);
+    },
+    say: (sentence) => announcer.say(sentence),
+    signal,
+  });
+  const temporaryNote = temporary && new TemporaryNote(temporary, signal);
   const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
   const costs = new Costs(find(page, '[data-part="costs"]'), {
     onSwitched: () => connection.sync(messages.firstPosition),
@@ -133,6 +153,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       meter,
       costs,
       model,
+      onState,
       onGapTooLarge: () => location.replace(urls.conversation),
     }),
     onTransport: showTransport,
@@ -161,7 +182,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   startSuggestions(page, { onChosen: (question) => composer.propose(question) });
   startInspector(find(document, "#inspector", HTMLDialogElement));
   startLargePictures(page, find(document, "#large-picture", HTMLDialogElement));
-  startPictureChooser(find(page, '[data-part="picture-chooser"]', HTMLInputElement));
   document.addEventListener(
     "renamed",
     (event) => {
@@ -206,29 +226,167 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     onSwitched: () => meter.refresh(composer.field.value),
     onRefused,
   });
+  const keys = find(document, "#help");
+  startCommands(form, {
+    composer,
+    url: () =>
+      `${urls.commands}?${new URLSearchParams(connection.isStored ? { conversation } : { scenario: beginning.scenario })}`,
+    onScenario: chooseScenario,
+    say: (sentence) => announcer.say(sentence),
+    actions: {
+      stop: { isAvailable: () => queue.isNeeded, run: stopReply },
+      documents: { run: () => documents.choose() },
+      notes: { run: () => openSmallDialog(urls.notes), isAvailable: () => connection.isStored },
+      pin: { run: () => pressOnLastReply("pin"), isAvailable: () => Boolean(messages.lastReply) && !queue.isNeeded },
+      window: { run: () => pressOnLastReply("inspect"), isAvailable: () => Boolean(messages.lastReply) },
+      preview: { run: () => find(page, '[data-part="preview"]').click() },
+      save: { run: savePrompt },
+      prompts: { run: () => location.assign(urls.prompts) },
+      new: { run: () => location.assign(urls.new) },
+      temporary: { run: () => location.assign(urls.newTemporary) },
+      keep: { isAvailable: () => Boolean(temporary) && connection.isStored, run: keepTemporary },
+      keys: { run: () => keys.togglePopover() },
+    },
+  });
+  startDictation(form, { composer, say: (sentence) => announcer.say(sentence), signal });
+  startKeyList(keys, signal);
   startShortcuts(
     {
-      KeyA: () => documents.choose(),
-      KeyN: () => location.assign(urls.new),
-      KeyM: () => composer.focus(),
-      KeyS: () => find(page, '[data-part="stop"]').click(),
-      KeyW: () => messages.lastReply && query(messages.lastReply, '[data-action="inspect"]')?.click(),
-      KeyP: () => find(page, '[data-part="preview"]').click(),
-      ArrowUp: () => messages.moveFocus(-1),
-      ArrowDown: () => messages.moveFocus(1) || composer.focus(),
-      KeyH: () => find(document, "#help").togglePopover(),
+      withControl: {
+        "/": () => keys.togglePopover(),
+        ";": () => (document.activeElement === composer.field ? messages.moveFocus(-1) : composer.focus()),
+        ".": () => queue.isNeeded && stopReply(),
+      },
+      withAlt: {
+        ArrowUp: () => messages.moveFocus(-1),
+        ArrowDown: () => messages.moveFocus(1) || composer.focus(),
+      },
+      alone: { "?": () => keys.togglePopover() },
     },
     signal,
   );
+  document.addEventListener(
+    "promptSaved",
+    () => {
+      smallDialog.close();
+      announcer.say(sentence("promptSaved"));
+    },
+    { signal },
+  );
+  onState();
 
-  /** @param {HTMLInputElement} chooser of files, opened by the button beside the field */
-  function startPictureChooser(chooser) {
-    find(page, '[data-action="add-pictures"]').addEventListener("click", () => chooser.click());
-    chooser.addEventListener("change", () => {
-      documents.add([...(chooser.files ?? [])]); // which keeps what is no picture
-      chooser.value = ""; // so that the same file can be chosen again
-      composer.focus();
-    });
+  /** What has become of the last reply. */
+  function replyState() {
+    if (messages.awaitsApproval) {
+      return "asking";
+    }
+    const state = messages.streamingArticle ? "writing" : dataOf(messages.lastReply ?? page, "state");
+    return /** @type {import("../composer/message_queue.js").ReplyState} */ (state || "complete");
+  }
+
+  function onState() {
+    const { placeholderQueue = "" } = composer.field.dataset;
+    composer.field.dataset.placeholderFirst ??= composer.field.placeholder;
+    composer.field.placeholder = queue.isNeeded ? placeholderQueue : composer.field.dataset.placeholderFirst;
+    queue.consider();
+  }
+
+  /**
+   * @param {string} content
+   * @param {import("../composer/draft.js").Attempt} attempt
+   */
+  async function send(content, attempt) {
+    const note = await sending.send(content, attempt);
+    if (note !== undefined) {
+      temporaryNote?.begin();
+      autoScroll.toNewest();
+      composer.showError(note);
+    }
+  }
+
+  /**
+   * A message that is written while a reply is being made waits for its end, also where that began in another tab.
+   * @param {string} content
+   * @param {import("../composer/draft.js").Attempt} attempt
+   */
+  async function sendOrQueue(content, attempt) {
+    if (!queue.isNeeded) {
+      try {
+        await send(content, attempt);
+        return;
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== "reply_in_progress") {
+          throw error;
+        }
+        connection.sync();
+      }
+    }
+    const attached = pictures.stored.filter(({ id }) => attempt.pictures.includes(id));
+    queue.put({ content, pictures: attached, clientId: attempt.clientId });
+    draft.clear();
+    if (sendsNow) {
+      sendsNow = false;
+      queue.sendNow();
+    }
+  }
+
+  /** Stop the reply and send what is typed; if nothing is, what is queued. */
+  function onSendNow() {
+    if (queue.isNeeded && !composer.hasContent) {
+      queue.sendNow();
+      return;
+    }
+    sendsNow = queue.isNeeded;
+    form.requestSubmit();
+  }
+
+  function stopReply() {
+    find(page, '[data-part="stop"]').click();
+  }
+
+  /** @returns {boolean} whether there is one that can be edited */
+  function editLastMessage() {
+    const last = messages.articles.findLast(({ dataset }) => dataset.role === "user");
+    const link = last && !queue.isNeeded ? query(last, '[data-action="edit"]') : null;
+    link?.click();
+    return Boolean(link);
+  }
+
+  /** @param {string} action */
+  function pressOnLastReply(action) {
+    messages.lastReply && query(messages.lastReply, `[data-action="${action}"]`)?.click();
+  }
+
+  /** @param {number} id */
+  async function chooseScenario(id) {
+    try {
+      if (connection.isStored) {
+        await postForm(urls.scenario, { scenario: String(id) });
+      }
+      const isLeft = signal.aborted;
+      const asNew = new URLSearchParams({ scenario: String(id), ...(temporary && { temporary: "true" }) });
+      isLeft || location.assign(connection.isStored ? urls.conversation : `${urls.new}?${asNew}`);
+    } catch (error) {
+      onRefused(error);
+    }
+  }
+
+  /** @param {string} url */
+  function openSmallDialog(url) {
+    return htmx()?.ajax("GET", url, { target: "#small-dialog-body", swap: "innerHTML" });
+  }
+
+  async function savePrompt() {
+    const content = composer.field.value;
+    await openSmallDialog(urls.newPrompt);
+    const field = query(smallDialog, '[name="content"]', HTMLTextAreaElement);
+    if (field) {
+      field.value = content;
+    }
+  }
+
+  function keepTemporary() {
+    temporary && find(temporary, "form", HTMLFormElement).requestSubmit();
   }
 
   /**
@@ -246,6 +404,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     }[transport];
     if (transport !== "none") {
       composer.clearUnreachable();
+      queue.tryAgain();
     }
   }
 

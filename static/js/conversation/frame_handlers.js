@@ -14,6 +14,7 @@
  * @property {import("../composer/meter.js").Meter} meter
  * @property {import("./costs.js").Costs} costs
  * @property {import("./model_choice.js").ModelChoice} model
+ * @property {() => void} onState told when a reply may have begun or ended
  * @property {() => void} onGapTooLarge called when more is new than a snapshot holds, or it is above the page
  */
 
@@ -33,6 +34,7 @@ export function frameHandler({
   meter,
   costs,
   model,
+  onState,
   onGapTooLarge,
 }) {
   /** @param {ServerFrame} frame */
@@ -135,6 +137,7 @@ export function frameHandler({
     page.classList.toggle("is-streaming", Boolean(messages.streamingArticle));
     page.classList.toggle("is-awaiting-approval", messages.awaitsApproval);
     page.classList.toggle("is-empty", !messages.articles.length);
+    onState();
   }
 
   return take;

@@ -62,5 +62,5 @@ export function startMessageActions(
   });
   startCitations(page, passageCard, signal);
   startSources(page, { onNarrow: (question) => composer.narrow(question) });
-  startMessageKeys(page, { KeyP: "pin", KeyX: "exclude", KeyE: "edit" });
+  startMessageKeys(page, { KeyP: "pin", KeyX: "exclude", KeyE: "edit", KeyW: "inspect" });
 }

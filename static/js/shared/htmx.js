@@ -1,7 +1,8 @@
 /** htmx as our scripts use it: a script of its own, which may not be there. */
 
 /**
- * @typedef {{process: (element: Element) => void, trigger: (element: Element, event: string) => void}} Htmx
+ * @typedef {{process: (element: Element) => void, trigger: (element: Element, event: string) => void,
+ *   ajax: (verb: string, url: string, options: {target: string, swap: string}) => Promise<void>}} Htmx
  */
 
 /** @returns {Htmx | undefined} */

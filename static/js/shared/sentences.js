@@ -11,6 +11,9 @@ import { find } from "./dom.js";
  *   | "pinned" | "unpinned" | "excluded" | "included" | "neverRecalled" | "recalledAgain" | "edited" | "shown" | "cleaned" | "awaitingApproval"
  *   | "passageLoading" | "passageFailed" | "horizon" | "horizonWithPins"
  *   | "horizonWithRecall" | "horizonWithBoth" | "wouldRecall"
+ *   | "queued" | "queuedRemoved" | "queuedUntilEnd" | "queuedUntilApproval" | "queuedAndFailed" | "queuedAndStopped" | "queuedAndLeft" | "queuedPictures"
+ *   | "suggestions" | "commands" | "savedPrompts" | "scenarios" | "lookIn" | "promptSaved"
+ *   | "deletedToday" | "deletedTomorrow" | "dictationNotice" | "dictating" | "dictationEnded" | "dictationForbidden" | "dictationFailed"
  *   | "uploadQueued" | "uploadProgress" | "uploadAdded" | "uploadKnown" | "uploadTooLarge" | "uploadUnreachable"
  *   | "pictureAdded" | "pictureTooLarge" | "picturesTooMany" | "pictureWait" | "pictureRemoveFailed"
  *   | "toolTokens" | "passkeyUnsupported" | "passkeyFailed" | "passkeyOffline"} SentenceName

@@ -1,0 +1,211 @@
+"""Writing while a reply streams: the next message waits above the field, and is sent once."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.parsing.pictures import encoded, photo
+
+from .page_actions import CONVERSATION_PATH, block_socket, composer, messages, replies, say, streaming, write
+from .test_pictures import attached, bring
+from .tool_actions import ask_to_write_down, choose_all_tools
+
+CAT = encoded(photo(), "JPEG")
+LONG, ENDLESS = "count to 40", "count to 5000"
+FAIL = """
+from conversations.models import Message
+from conversations.services.replies.end_reply import Ending, end_reply
+reply = Message.objects.get(state="streaming", conversation__public_id="{public_id}")
+end_reply(reply.pk, Ending("failed", error_code="provider_unavailable"))
+"""
+
+
+def queued(page: Page) -> Locator:
+    return page.get_by_role("group", name="Queued message")
+
+
+def queue(page: Page, content: str) -> None:
+    write(page, content)
+    expect(queued(page)).to_contain_text(" ".join(content.split()))
+    expect(composer(page)).to_have_value("")
+
+
+def stream(page: Page, content: str = ENDLESS) -> None:
+    """Ask for a reply that takes a while."""
+    write(page, content)
+    expect(streaming(page)).to_have_count(1)
+    expect(page.locator("#main")).to_have_class(re.compile(r"\bis-streaming\b"))
+
+
+def stop(page: Page) -> None:
+    page.get_by_role("button", name="Stop the reply").click()
+    expect(streaming(page)).to_have_count(0)
+
+
+def test_a_message_that_is_sent_while_a_reply_streams_waits_for_its_end(page):
+    stream(page, LONG)
+    queue(page, "and then this")
+    expect(page.get_by_role("alert")).to_be_hidden()
+    expect(page.locator('[data-part="announcer"]')).to_contain_text("Queued")
+    expect(replies(page)).to_have_count(2)
+    expect(messages(page).nth(2)).to_contain_text("and then this")
+    expect(queued(page)).to_be_hidden()
+
+
+def test_an_empty_field_shows_stop_and_a_filled_one_send_beside_it(page):
+    send = page.get_by_role("button", name="Send", exact=True)
+    stop_button = page.get_by_role("button", name="Stop the reply")
+    expect(send).to_be_visible()
+    expect(stop_button).to_be_hidden()
+    stream(page)
+    expect(stop_button).to_be_visible()
+    expect(send).to_be_hidden()
+    composer(page).fill("more")
+    expect(send).to_be_visible()
+    expect(stop_button).to_be_visible()
+
+
+def test_it_is_there_after_a_reload_and_is_sent_then(page):
+    stream(page, LONG)
+    queue(page, "kept over the reload")
+    page.reload()
+    expect(queued(page)).to_contain_text("kept over the reload")
+    expect(messages(page)).to_have_count(4)
+    expect(messages(page).nth(2)).to_contain_text("kept over the reload")
+    expect(queued(page)).to_be_hidden()
+
+
+def test_two_tabs_send_it_once(page):
+    stream(page)
+    page.wait_for_url(CONVERSATION_PATH)
+    other = page.context.new_page()
+    other.goto(page.url)
+    queue(page, "only once")
+    expect(queued(other)).to_contain_text("only once")
+    composer(page).press("Control+Enter")
+    for each in (page, other):
+        expect(messages(each)).to_have_count(4)
+        expect(streaming(each)).to_have_count(0)
+        expect(queued(each)).to_be_hidden()
+    other.reload()
+    expect(messages(other)).to_have_count(4)
+
+
+def test_a_second_message_becomes_the_end_of_the_first(page):
+    stream(page, LONG)
+    queue(page, "the first")
+    write(page, "the second")
+    expect(queued(page)).to_contain_text("the first the second")
+    expect(messages(page).nth(2)).to_contain_text("the first\n\nthe second", use_inner_text=True)
+
+
+def test_it_is_taken_back_into_the_field_by_its_button_and_by_arrow_up(page):
+    stream(page)
+    queue(page, "not quite")
+    composer(page).fill("and more")
+    page.get_by_role("button", name="Edit the queued message").click()
+    expect(composer(page)).to_have_value("not quite\n\nand more")
+    expect(queued(page)).to_be_hidden()
+    composer(page).press("Enter")
+    expect(queued(page)).to_be_visible()
+    composer(page).press("ArrowUp")
+    expect(composer(page)).to_have_value("not quite\n\nand more")
+    stop(page)
+    expect(messages(page)).to_have_count(2)
+
+
+def test_it_is_removed(page):
+    stream(page)
+    queue(page, "never mind")
+    page.get_by_role("button", name="Remove the queued message").click()
+    expect(queued(page)).to_be_hidden()
+    expect(composer(page)).to_be_focused()
+    stop(page)
+    expect(messages(page)).to_have_count(2)
+
+
+def test_control_and_enter_stop_the_reply_and_send(page):
+    stream(page)
+    composer(page).fill("something else")
+    composer(page).press("Control+Enter")
+    expect(replies(page)).to_have_count(2)
+    expect(replies(page).first).to_have_attribute("data-state", "stopped")
+    expect(messages(page).nth(2)).to_contain_text("something else")
+
+
+def test_in_an_empty_field_they_send_what_is_queued(page):
+    stream(page)
+    queue(page, "at once")
+    composer(page).press("Meta+Enter")
+    expect(messages(page).nth(2)).to_contain_text("at once")
+    expect(replies(page).first).to_have_attribute("data-state", "stopped")
+
+
+def test_it_waits_after_stop_and_says_so_until_it_is_sent(page):
+    stream(page)
+    queue(page, "not yet")
+    stop(page)
+    expect(queued(page)).to_contain_text("Not sent, because you stopped the reply")
+    expect(messages(page)).to_have_count(2)
+    page.get_by_role("button", name="Send now").click()
+    expect(messages(page)).to_have_count(4)
+
+
+def test_it_waits_after_a_failure_and_says_so(page, site):
+    stream(page)
+    queue(page, "what now")
+    page.wait_for_url(CONVERSATION_PATH)
+    site.run(FAIL.format(public_id=page.url.rstrip("/").rpartition("/")[2]))
+    expect(queued(page)).to_contain_text("Not sent, because the reply failed")
+    page.reload()
+    expect(queued(page)).to_contain_text("Not sent, because the reply failed")
+    expect(messages(page)).to_have_count(2)
+
+
+def test_it_waits_while_the_reply_awaits_approval_and_says_so(page):
+    choose_all_tools(page)
+    card = ask_to_write_down(page)
+    queue(page, "and then this")
+    expect(queued(page)).to_contain_text("the reply asks for your approval")
+    card.get_by_role("button", name="Don't allow").click()
+    expect(messages(page).filter(has_text="and then this")).to_have_count(1)
+    expect(queued(page)).to_be_hidden()
+
+
+def test_pictures_wait_with_it_and_come_back_with_it(page):
+    stream(page)
+    bring(page, "drop", cat=CAT)
+    expect(attached(page)).to_have_count(1)
+    queue(page, "What is this?")
+    expect(queued(page)).to_contain_text("pictures: 1")
+    expect(attached(page)).to_have_count(0)
+    page.get_by_role("button", name="Edit the queued message").click()
+    expect(attached(page)).to_have_count(1)
+    composer(page).press("Control+Enter")
+    expect(messages(page).nth(2).get_by_role("img")).to_be_visible()
+
+
+def test_a_reply_that_began_in_another_tab_makes_the_message_wait_too(page):
+    say(page, "A conversation")
+    other = page.context.new_page()
+    other.goto(page.url)
+    held = []
+    other.route_web_socket("**/ws/", lambda socket: held.append(socket))  # which then says nothing
+    other.reload()
+    expect(messages(other)).to_have_count(2)
+    stream(page)
+    write(other, "from the other tab")
+    expect(queued(other)).to_contain_text("from the other tab")
+    expect(other.get_by_role("alert")).to_be_hidden()
+    expect(messages(page)).to_have_count(4)
+
+
+def test_it_is_sent_without_a_socket_too(page):
+    block_socket(page)
+    page.reload()
+    stream(page, LONG)
+    queue(page, "over plain HTTP")
+    expect(messages(page).filter(has_text="over plain HTTP")).to_have_count(1)
+    expect(queued(page)).to_be_hidden()
