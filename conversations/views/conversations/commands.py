@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 from conversations.access import find_conversation
 from conversations.models import Conversation, Document
 from conversations.selectors.conversations.scenarios import list_scenarios
+from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
@@ -55,7 +56,8 @@ def commands(request: HtmxRequest) -> HttpResponse:
 
 def _scenarios(request: HtmxRequest, conversation: Conversation | None) -> list[dict[str, Any]]:
     """Those that could be chosen in place of the one that the conversation has."""
-    chosen = conversation.scenario_id if conversation else parameters.scenario_id(request)
+    begun_with = scenario_to_begin_with(request.user, parameters.scenario_id(request))
+    chosen = conversation.scenario_id if conversation else begun_with.pk
     offered = [scenario for scenario in list_scenarios(request.user) if scenario.pk != chosen]
     return [{"name": str(scenario.shown_name), "id": scenario.pk} for scenario in offered]
 
