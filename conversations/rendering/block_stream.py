@@ -160,7 +160,7 @@ class BlockStream:
     Known limits, the price of never rendering a finished block again:
     a link whose definition (`[name]: address`) comes in a later block stays text; `render_markdown`
     knows all definitions. A list is one block until a line after a blank one that is neither indented
-    nor a list item, so a long list shows as text until then. Not thread-safe.
+    nor a list item, so the browser alone draws a long list until then. Not thread-safe.
     """
 
     def __init__(self, references: References | None = None, *, passages: int = 0) -> None:

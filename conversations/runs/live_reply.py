@@ -128,6 +128,7 @@ class LiveReply:
                 budget_tokens=record.budget_tokens,
                 first_position=record.first_position,
                 recalled=record.recall.messages,
+                passages=self._passages,
             )
         )
 

@@ -141,7 +141,10 @@ SHOW = """async ({ drawn, pieces, snapshots }) => {
   pieces.forEach((piece) => view.take({ type: "reply.delta", ...piece }));
   const before = { tail: view.text.tail, gap: view.hasGap };
   snapshots.forEach((snapshot) => view.adopt(article(snapshot)));
+  document.body.append(list);
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))));
   const shown = list.querySelector("[data-tail]").textContent;
+  list.remove();
   return { before, tail: shown, step: view.step, gap: view.hasGap };
 }"""
 

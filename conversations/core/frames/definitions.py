@@ -249,7 +249,7 @@ class ReplyFailed(ConversationFrame):
 class WindowRecorded(ConversationFrame):
     """The window of *reply*: its prompt's tokens of the budget, and the oldest position that the model sees.
 
-    *recalled* are the messages before it that the model sees again for this reply.
+    *recalled* are the messages before it that the model sees again for this reply, which may cite so many *passages*.
     """
 
     type: ClassVar[str] = "window.recorded"
@@ -258,6 +258,7 @@ class WindowRecorded(ConversationFrame):
     budget_tokens: int
     first_position: int
     recalled: tuple[int, ...] = ()
+    passages: int = 0
 
 
 @dataclass(frozen=True, slots=True)

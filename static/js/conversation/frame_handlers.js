@@ -77,6 +77,7 @@ export function frameHandler({
         messages.restart(frame);
         break;
       case "window.recorded":
+        messages.showPassages(frame.reply, frame.passages);
         coverage.update({ first_position: frame.first_position, recalled: frame.recalled });
         break;
       case "message.marked":

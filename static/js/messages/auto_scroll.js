@@ -2,7 +2,7 @@
 
 import { closest } from "../shared/dom.js";
 
-const NEAR_PIXELS = 64;
+const NEAR_PIXELS = 80;
 
 export class AutoScroll {
   /**

@@ -6,6 +6,7 @@ import { htmx } from "../shared/htmx.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { ReplyView } from "./reply_view.js";
 import { rememberSources, restoreSources } from "./sources.js";
+import { rememberColumns, restoreColumns } from "./table_columns.js";
 import { rememberThinking, restoreThinking } from "./thinking.js";
 import { rememberCalls, restoreCalls } from "./tool_calls.js";
 
@@ -88,6 +89,17 @@ export class MessageList {
     }
     this.#reply.showWebSearch(lasts);
     return false;
+  }
+
+  /**
+   * So many passages were sent for the question that *reply* answers.
+   * @param {number} reply
+   * @param {number} passages
+   */
+  showPassages(reply, passages) {
+    if (this.#reply?.article.dataset.message === String(reply)) {
+      this.#reply.showPassages(passages);
+    }
   }
 
   /** @param {ReplyRestarted} frame */
@@ -201,7 +213,9 @@ export class MessageList {
     const action = focusedIn(old)?.dataset.action;
     const editor = query(old, ".editor", HTMLFormElement);
     const [sources, calls, thinking] = [rememberSources(old), rememberCalls(old), rememberThinking(old)];
+    const columns = rememberColumns(old);
     old.replaceWith(article);
+    restoreColumns(columns, article);
     restoreSources(sources, article);
     restoreCalls(calls, article);
     restoreThinking(thinking, article);

@@ -1,8 +1,10 @@
-/** A streaming reply on the page: its steps and calls, finished blocks as HTML, the tail behind them as text. */
+/** A streaming reply on the page: its steps and calls, finished blocks as HTML, and the open block behind them. */
 
 import { labelCopyButtons } from "../shared/copy_buttons.js";
-import { appendText, find, query } from "../shared/dom.js";
+import { find, query } from "../shared/dom.js";
+import { OpenBlock } from "./open_block.js";
 import { ReplyText } from "./reply_text.js";
+import { rememberColumns, restoreColumns } from "./table_columns.js";
 import { rememberThinking, restoreThinking, Thinking } from "./thinking.js";
 import { rememberCalls, restoreCalls, updateCalls } from "./tool_calls.js";
 
@@ -20,6 +22,8 @@ export class ReplyView {
     this.article = article;
     this.thinking = new Thinking(article, onThinking);
     this.text = new ReplyText(storedText(article));
+    this.open = this.#openBlock();
+    this.open.redraw();
     /** @type {ReplyPiece[]} */
     this.ahead = []; // pieces of steps that the page is not at yet
   }
@@ -93,6 +97,7 @@ export class ReplyView {
     const pieces = this.ahead;
     this.#replace(article);
     this.text = new ReplyText(storedText(article));
+    this.open.redraw();
     this.thinking = new Thinking(article, this.thinking.onBegun);
     this.ahead = [];
     for (const piece of pieces) {
@@ -112,8 +117,11 @@ export class ReplyView {
     }
     const { text, change } = this.text.mergedInto(stored);
     const { thinking } = this;
+    const columns = rememberColumns(this.article);
     this.#replace(article);
     this.text = text;
+    this.open.redraw();
+    restoreColumns(columns, article);
     this.thinking = thinking.movedTo(article);
     this.#show(change);
     if (text.length > 0) {
@@ -138,22 +146,41 @@ export class ReplyView {
     const [calls, thinking] = [rememberCalls(this.article), rememberThinking(this.article)];
     this.article.replaceWith(article);
     this.article = article;
+    this.open.stop();
     restoreCalls(calls, article);
     restoreThinking(thinking, article);
+    this.open = this.#openBlock();
+  }
+
+  #openBlock() {
+    const passages = Number(this.article.dataset.passages ?? 0);
+    return new OpenBlock(find(this.article, "[data-tail]"), () => this.text.tail, passages);
+  }
+
+  /**
+   * So many passages may be cited from here on.
+   * @param {number} passages
+   */
+  showPassages(passages) {
+    this.article.dataset.passages = String(passages);
+    this.open.stop();
+    this.open = this.#openBlock();
+    this.open.redraw();
   }
 
   /** @param {Change} change */
   #show({ blocks, redraw, appended }) {
-    const tail = find(this.article, "[data-tail]");
+    const columns = blocks.length ? rememberColumns(this.article) : [];
     if (blocks.length) {
       find(this.article, "[data-blocks]").insertAdjacentHTML("beforeend", blocks.join(""));
       labelCopyButtons(this.article);
     }
     if (redraw) {
-      tail.textContent = this.text.tail;
-    } else {
-      appendText(tail, appended);
+      this.open.redraw();
+    } else if (appended) {
+      this.open.append(appended);
     }
+    restoreColumns(columns, this.article);
     this.article.classList.toggle("is-waiting", this.text.length === 0);
     if (this.text.length > 0 || this.thinking.text.length > 0) {
       this.showWebSearch(false);

@@ -20,7 +20,7 @@
  * @typedef {{type: "reply.done" | "reply.failed", conversation: string, reply: number, position: number,
  *   state: string}} ReplyEnded
  * @typedef {{type: "window.recorded", conversation: string, reply: number, first_position: number,
- *   recalled: number[]}} WindowRecorded
+ *   recalled: number[], passages: number}} WindowRecorded
  * @typedef {{type: "conversation.awaiting_approval", conversation: string, awaiting_approval: boolean}} ConversationAwaitsApproval
  * @typedef {{type: "conversation.renamed", conversation: string, title: string}} ConversationRenamed
  * @typedef {{type: "conversation.snapshot", conversation: string, from_position: number, parent: number | null,

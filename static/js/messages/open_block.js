@@ -1,0 +1,160 @@
+/**
+ * The part of a reply that the server has not finished yet, drawn here as it will stand at the end.
+ *
+ * The work stays linear: code gets what is new, other text is read again at most once a frame and for a quarter of the
+ * time, and what is longer or more complex than `MAX_DRAWN_CHARACTERS` or the server's own limits grows as plain text.
+ */
+
+import { DrawnMarkdown } from "../markdown/drawn_markdown.js";
+import { BlockTooComplex, MarkdownTree } from "../markdown/markdown_tree.js";
+import { labelCopyButtons } from "../shared/copy_buttons.js";
+import { appendText, queryAll } from "../shared/dom.js";
+import { fixColumns, hasColumns } from "./table_columns.js";
+
+export const MAX_DRAWN_CHARACTERS = 20_000;
+const RESTS = 3; // times as long as the last drawing took
+const MAX_CLOSING_LINE = 64;
+
+export class OpenBlock {
+  #frame = 0;
+  #notBefore = 0;
+  /** @type {{isClosing: RegExp, line: string, shown: number} | undefined} code at the end, which only grows */
+  #code;
+  #isPlain = false;
+  #isNew = false;
+
+  /**
+   * @param {HTMLElement} element
+   * @param {() => string} readText gives the whole text
+   * @param {number} passages how many it may cite
+   */
+  constructor(element, readText, passages) {
+    this.element = element;
+    this.readText = readText;
+    this.tree = new MarkdownTree(passages);
+    this.drawn = new DrawnMarkdown(element);
+  }
+
+  /** Draw the text from its beginning: it is another one now. */
+  redraw() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#isPlain = false;
+    this.#code = undefined;
+    this.drawn.settle();
+    this.element.replaceChildren();
+    this.drawn = new DrawnMarkdown(this.element);
+    this.tree = new MarkdownTree(this.tree.passages);
+    this.#isNew = false; // what stood here already has faded in
+    this.#draw();
+    this.#isNew = true;
+  }
+
+  /** Draw no more: something else has taken the place. */
+  stop() {
+    cancelAnimationFrame(this.#frame);
+  }
+
+  /**
+   * Draw what has been added to the text.
+   * @param {string} text
+   */
+  append(text) {
+    if (this.#isPlain) {
+      appendText(this.element, text);
+    } else if (!this.#frame && this.#code && this.#appendCode(text)) {
+      return;
+    } else {
+      this.#frame ||= requestAnimationFrame((now) => this.#drawNext(now));
+    }
+  }
+
+  /** @param {number} now */
+  #drawNext(now) {
+    if (now < this.#notBefore) {
+      this.#frame = requestAnimationFrame((later) => this.#drawNext(later));
+      return;
+    }
+    this.#frame = 0;
+    if (this.element.isConnected) {
+      this.#draw();
+    }
+  }
+
+  #draw() {
+    const began = performance.now();
+    const text = this.readText();
+    if (text.length > MAX_DRAWN_CHARACTERS && !isLongCode(text)) {
+      this.#showPlain(text);
+      return;
+    }
+    try {
+      this.drawn.show(this.tree.readOpen(text), { isNew: this.#isNew });
+    } catch (error) {
+      if (!(error instanceof BlockTooComplex)) {
+        throw error;
+      }
+      this.#showPlain(text);
+      return;
+    }
+    this.element.classList.add("is-drawn");
+    this.#rememberCode(text);
+    labelCopyButtons(this.element);
+    for (const table of queryAll(this.element, ".table-scroll:not(.is-waiting-for-row) > table", HTMLTableElement)) {
+      hasColumns(table) || fixColumns(table);
+    }
+    const ended = performance.now();
+    this.#notBefore = ended + RESTS * (ended - began);
+  }
+
+  /** @param {string} text */
+  #showPlain(text) {
+    this.#isPlain = true;
+    this.element.classList.remove("is-drawn");
+    this.element.textContent = text;
+  }
+
+  /** @param {string} text */
+  #rememberCode(text) {
+    this.#code = undefined;
+    const fence = this.tree.openCode && /(?:^|\n)(`{3,}|~{3,})[^\n]*\n(?![\s\S]*\n\1)/.exec(text);
+    if (fence && !text.includes("\r")) {
+      const line = text.slice(text.lastIndexOf("\n") + 1);
+      const [marks] = fence[1];
+      const isClosing = new RegExp(`^ {0,3}[${marks}]*[\\t ]*$`);
+      this.#code = { isClosing, line, shown: isClosing.test(line) ? 0 : line.length };
+    }
+  }
+
+  /**
+   * @param {string} text
+   * @returns {boolean} whether the code goes on, so that nothing else has to be read
+   */
+  #appendCode(text) {
+    const code = /** @type {{isClosing: RegExp, line: string, shown: number}} */ (this.#code);
+    if (/[\r\0]/.test(text)) {
+      return false;
+    }
+    const lines = (code.line + text).split("\n");
+    const rest = lines.pop() ?? "";
+    if (lines.some((line) => line.trim() && code.isClosing.test(line))) {
+      return false;
+    }
+    const isHeld = rest.length < MAX_CLOSING_LINE && code.isClosing.test(rest);
+    const whole = lines.map((line) => `${line}\n`).join("");
+    this.drawn.appendToLast((whole + (isHeld ? "" : rest)).slice(code.shown));
+    // Of a long line, which closes nothing, the beginning is enough to know.
+    code.line = rest.slice(0, MAX_CLOSING_LINE);
+    code.shown = isHeld ? 0 : code.line.length;
+    return true;
+  }
+}
+
+/**
+ * Whether *text* is one block of code so far: its lines need not be read again.
+ * @param {string} text
+ */
+function isLongCode(text) {
+  const [, marks] = /^\n*(`{3,}|~{3,})[^`\n]*\n/.exec(text) ?? [];
+  return marks !== undefined && !text.includes(`\n${marks}`);
+}

@@ -1,0 +1,108 @@
+"""A reply while it is written looks as it will at its end, and nothing on the page moves when a block ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+WRITE = """async ({ pieces }) => {
+  const { ReplyView } = await import("/static/js/messages/reply_view.js");
+  const sentences = document.createElement("script");
+  sentences.type = "application/json";
+  sentences.id = "sentences";
+  sentences.textContent = JSON.stringify({ copy: "Copy", thoughtFor: "%(time)s" });
+  document.getElementById("sentences") ?? document.body.append(sentences);
+  const article = document.createElement("article");
+  article.className = "message prose";
+  article.dataset.step = "1";
+  article.dataset.passages = "2";
+  article.dataset.state = "streaming";
+  for (const name of ["blocks", "tail"]) {
+    const part = document.createElement("div");
+    part.dataset[name] = "";
+    part.className = name;
+    article.append(part);
+  }
+  article.lastChild.dataset.at = "0";
+  document.body.append(article);
+  const view = new ReplyView(article);
+  const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  let at = 0;
+  const shown = [];
+  for (const text of pieces) {
+    view.take({ type: "reply.delta", step: 1, at, text });
+    at += text.length;
+    await frames();
+    await frames();
+    view.open.drawn.settle();
+    shown.push(view.article.querySelector("[data-tail]").innerHTML);
+  }
+  article.remove();
+  return shown;
+}"""
+
+
+@pytest.fixture(scope="module")
+def write(site, browser) -> Any:
+    """Give pieces of a reply to the page; return what stands in the open block after each."""
+    page: Page = browser.new_page(base_url=site.address)
+    page.goto("/accounts/login/")
+    yield lambda *pieces: page.evaluate(WRITE, {"pieces": pieces})
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("so **bold and *both", "<p>so <strong>bold and <em>both</em></strong></p>"),
+        ("so **bold*", "<p>so <strong>bold</strong></p>"),
+        ("a ~~wrong", "<p>a <s>wrong</s></p>"),
+        ("run `make te", "<p>run <code>make te</code></p>"),
+        ("5*3 is", "<p>5*3 is</p>"),
+        ("see [the page](https://exam", "<p>see the page</p>"),
+        ("see [the pa", "<p>see the pa</p>"),
+        ("as said [1", "<p>as said </p>"),
+        ("costs $x_1 and **y", "<p>costs $x_1 and **y</p>"),
+        ("one\ntwo", "<p>one\ntwo</p>"),
+        ("Title\n-", "<p>Title</p>"),
+        ("# Tit", "<h3>Tit</h3>"),
+        ("- one\n  - tw", "<ul><li>one\n<ul><li>tw\n</li></ul></li></ul>"),
+        ("> said **so", "<blockquote><p>said <strong>so</strong></p></blockquote>"),
+        ("| a | b |", ""),
+    ],
+)
+def test_what_is_open_is_shown_closed(write, text, drawn):
+    [shown] = write(text)
+    assert shown == drawn
+
+
+def test_a_code_box_opens_with_its_first_line_and_grows(write):
+    early, opened, grown, closed = write("```pyth", "on\nprint(", "1)\n``", "`\n")
+    assert early == ""
+    assert '<span class="code-block-language">python</span>' in opened
+    assert "<code>print(</code>" in opened
+    assert "<code>print(1)\n</code>" in grown
+    assert "<code>print(1)\n</code>" in closed
+
+
+def test_a_table_keeps_the_widths_of_its_first_row(write):
+    *_, waiting, first, second = write("| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "| much longer than that | **4")
+    assert "is-waiting-for-row" in waiting
+    widths = [part.split(";")[0] for part in first.split("width: ")[1:]]
+    assert widths
+    assert widths == [part.split(";")[0] for part in second.split("width: ")[1:]]
+    assert "<strong>4</strong>" in second
+
+
+def test_a_citation_is_a_button_at_once(write):
+    [shown] = write("as said [1] and")
+    assert 'data-citation="1"' in shown
+
+
+def test_what_is_too_long_to_draw_grows_as_text(write):
+    long = "word **bold** " * 2_000
+    first, second = write(long, "and **more")
+    assert first == long
+    assert second == long + "and **more"
