@@ -142,7 +142,9 @@ SHOW = """async ({ drawn, pieces, snapshots }) => {
   const before = { tail: view.text.tail, gap: view.hasGap };
   snapshots.forEach((snapshot) => view.adopt(article(snapshot)));
   document.body.append(list);
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))));
+  while (!view.open.isCurrent) {
+    await new Promise(requestAnimationFrame);
+  }
   const shown = list.querySelector("[data-tail]").textContent;
   list.remove();
   return { before, tail: shown, step: view.step, gap: view.hasGap };

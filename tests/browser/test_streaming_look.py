@@ -28,14 +28,14 @@ WRITE = """async ({ pieces }) => {
   article.lastChild.dataset.at = "0";
   document.body.append(article);
   const view = new ReplyView(article);
-  const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   let at = 0;
   const shown = [];
   for (const text of pieces) {
     view.take({ type: "reply.delta", step: 1, at, text });
     at += text.length;
-    await frames();
-    await frames();
+    while (!view.open.isCurrent) {
+      await new Promise(requestAnimationFrame);
+    }
     view.open.drawn.settle();
     shown.push(view.article.querySelector("[data-tail]").innerHTML);
   }

@@ -50,9 +50,15 @@ export class OpenBlock {
     this.#isNew = true;
   }
 
+  /** Whether all of the text is drawn. */
+  get isCurrent() {
+    return this.#frame === 0;
+  }
+
   /** Draw no more: something else has taken the place. */
   stop() {
     cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
   }
 
   /**
