@@ -109,15 +109,16 @@ class ChangeEmailForm(AddEmailForm):
 
 
 class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it takes none
-    """Name, language, and whether costs are shown."""
+    """Name, language, and where costs are shown."""
 
     class Meta:
         model = User
-        fields = ["name", "language", "shows_costs"]
+        fields = ["name", "language", "shows_costs", "shows_costs_always"]
         labels = {
             "language": _lazy("Language"),
             "name": pgettext_lazy("of a person", "Name"),
             "shows_costs": _lazy("Show costs"),
+            "shows_costs_always": _lazy("Show tokens and cost under every reply"),
         }
         help_texts = {"language": ""}
         widgets = {"name": forms.TextInput(attrs={"autocomplete": "name"})}

@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from conversations.core.tools.tool_spec import BUILT_IN, OWN
-from conversations.models import Completion
+from conversations.models import Completion, Rating
 from conversations.providers.catalog.language_models import language_models
 
 Lookups = list[tuple[str, str]]
@@ -56,7 +56,7 @@ class UsedLanguageModelFilter(LanguageModelFilter):
 class ConditionFilter(SimpleListFilter):
     """Conditions by their names in the address, each with what it is called; an unknown name filters nothing."""
 
-    conditions: dict[str, tuple[Promise, Q]]
+    conditions: dict[str, tuple[Promise, Q | Exists]]
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin[Any]) -> Lookups:
         return [(name, str(label)) for name, (label, _condition) in self.conditions.items()]
@@ -77,6 +77,33 @@ class ConversationStateFilter(ConditionFilter):
         "streaming": (_("Streaming"), Q(head__state="streaming")),
         "interrupted": (_("Interrupted"), Q(head__state="interrupted")),
         "failed": (_("Failed"), Q(head__state="failed")),
+    }
+
+
+class RatingFilter(ConditionFilter):
+    """Replies by what their owner thinks of them. A remark is content, but that there is one is none."""
+
+    title = _("rating")
+    parameter_name = "rating"
+    conditions = {
+        "good": (_("Good"), Q(rating__verdict="good")),
+        "bad": (_("Bad"), Q(rating__verdict="bad")),
+        "remark": (_("With a remark"), Q(rating__isnull=False) & ~Q(rating__remark="")),
+    }
+
+
+class RatedConversationFilter(ConditionFilter):
+    """Conversations by the ratings in them."""
+
+    title = _("rating")
+    parameter_name = "rating"
+    conditions = {
+        name: (label, Exists(Rating.objects.filter(condition, reply__conversation=OuterRef("pk"))))
+        for name, (label, condition) in {
+            "good": (_("Some good"), Q(verdict="good")),
+            "bad": (_("Some bad"), Q(verdict="bad")),
+            "remark": (_("With a remark"), ~Q(remark="")),
+        }.items()
     }
 
 

@@ -23,6 +23,7 @@ STATE_COLOURS = StateColours(
     interrupted="warning",
     failed="danger",
     deleted="danger",
+    bad="warning",
 )
 
 PRICE_COLOURS = StateColours({"valid now": "success", "upcoming": "info"})

@@ -222,6 +222,7 @@ class Migration(migrations.Migration):
                 ('reasoning_tokens_estimated', models.BooleanField(db_default=False, default=False)),
                 ('reasoning_seconds', models.FloatField(null=True, verbose_name='reasoning seconds')),
                 ('name', models.CharField(blank=True, db_default='', default='', max_length=100, verbose_name='name')),
+                ('copied_model', models.CharField(blank=True, db_default='', default='', max_length=200, verbose_name='copied model')),
                 ('grounding', models.JSONField(default=list)),
                 ('picture_ids', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), blank=True, db_default=[], default=list, size=None)),
                 ('tool_calls', models.JSONField(default=list)),
@@ -715,6 +716,20 @@ class Migration(migrations.Migration):
                 ('conversation', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='conversations.conversation')),
                 ('position', models.PositiveIntegerField()),
             ],
+        ),
+        migrations.CreateModel(
+            name='Rating',
+            fields=[
+                ('reply', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='rating', serialize=False, to='conversations.message', verbose_name='reply')),
+                ('verdict', models.CharField(choices=[('good', 'Good'), ('bad', 'Bad')], max_length=4, verbose_name='verdict')),
+                ('remark', models.TextField(blank=True, verbose_name='remark')),
+                ('rated_at', models.DateTimeField(verbose_name='rated at')),
+            ],
+            options={
+                'verbose_name': 'rating',
+                'verbose_name_plural': 'ratings',
+                'indexes': [models.Index(fields=['verdict'], name='rating_verdict')],
+            },
         ),
         migrations.AddIndex(
             model_name='message',

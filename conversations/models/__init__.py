@@ -16,6 +16,7 @@ from .passage import Passage
 from .path_change import PathChange
 from .picture import Picture, PictureFile, ScaledPicture
 from .price import Price
+from .rating import Rating
 from .reading import Reading, ReadingStep, ReadWhat, SearchHit
 from .run import Run
 from .saved_prompt import SavedPrompt
@@ -50,6 +51,7 @@ __all__ = [
     "Picture",
     "PictureFile",
     "Price",
+    "Rating",
     "ReadWhat",
     "Reading",
     "ReadingStep",

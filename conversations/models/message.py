@@ -46,6 +46,9 @@ class Message(models.Model):
     count. Of a reply with steps each has its own. It is shown and exported, and part of nothing else: no prompt, index,
     search, title or summary has it.
 
+    *copied_model* names the language model that made a reply which was copied into a branch: the requests for it stay
+    those of the reply that it was copied from.
+
     *name* says who speaks, where an imported history has several people; prompts leave it out.
 
     What tools were asked for while a reply was made stands before it on the path: for each step an assistant's message
@@ -72,6 +75,7 @@ class Message(models.Model):
     reasoning_tokens_estimated = models.BooleanField(default=False, db_default=False)
     reasoning_seconds = models.FloatField(_("reasoning seconds"), null=True)
     name = models.CharField(_("name"), max_length=100, blank=True, default="", db_default="")
+    copied_model = models.CharField(_("copied model"), max_length=200, blank=True, default="", db_default="")
     grounding = models.JSONField(default=list)
     picture_ids = ArrayField(models.BigIntegerField(), default=list, db_default=[], blank=True)
     tool_calls = models.JSONField(default=list)

@@ -98,6 +98,8 @@ def fields_of(world: World, who: Who) -> dict[str, Any]:
             "version": "2",
             "length": "1",
             "shows": "true",
+            "verdict": "bad",
+            "remark": "Stolen",
         }
         | {"files": SimpleUploadedFile("hello.png", PICTURE), "digest": world.alices.ids["digest"], "allowed": "yes"}
     )

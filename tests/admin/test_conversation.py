@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Rating
 from tests.admin.readings import read_by
 from tests.admin.stored import make_completion, make_conversation, make_person, say
 
@@ -231,3 +231,17 @@ def test_a_huge_message_is_shown_in_part(admin_browser, superuser, alice):
     page = read_page(superuser, admin_browser, conversation)
     assert len(page) < 200_000
     assert "480,000 more characters" in page
+
+
+def test_ratings_are_counted_and_filtered(admin_browser, alice):
+    rated, other = make_conversation(alice, turns=2), make_conversation(alice)
+    Conversation.objects.filter(pk=rated.pk).update(title="rated")
+    Conversation.objects.filter(pk=other.pk).update(title="other")
+    first, last = rated.messages.filter(role="assistant").order_by("position")
+    Rating.objects.create(reply=first, verdict="good", rated_at=timezone.now())
+    Rating.objects.create(reply=last, verdict="bad", remark="wrong", rated_at=timezone.now())
+    rows = {row.title: (row.good, row.bad) for row in admin_browser.get(LIST).context["cl"].result_list}
+    assert rows == {"rated": (1, 1), "other": (0, 0)}
+    assert titles(admin_browser, "?rating=good") == titles(admin_browser, "?rating=remark") == {"rated"}
+    assert "1 / 1" in admin_browser.get(LIST).text
+    assert "wrong" not in page_of(admin_browser, rated)

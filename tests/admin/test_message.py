@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from django.urls import reverse
+from django.utils import timezone
 
-from conversations.models import Message
+from conversations.models import Message, Rating
 from tests.admin.readings import read_by
 from tests.admin.stored import make_conversation, make_person, say
 
@@ -72,3 +73,26 @@ def test_what_was_thought_is_shown_in_a_reading_only(admin_browser, superuser, a
     assert "1,204 tokens" in page
     assert "1 min 5 s" in page
     assert "… and 9 more characters." in page
+
+
+def rate(reply, verdict, remark=""):
+    Rating.objects.create(reply=reply, verdict=verdict, remark=remark, rated_at=timezone.now())
+
+
+def test_ratings_are_a_column_and_a_filter_and_remarks_are_shown_in_a_reading(admin_browser, superuser, alice):
+    conversation = make_conversation(alice, turns=2)
+    first, last = conversation.messages.filter(role="assistant").order_by("position")
+    rate(first, "good")
+    rate(last, "bad", "wrong by one")
+    assert contents(admin_browser, "?rating=good") == {"answer 1"}
+    assert contents(admin_browser, "?rating=bad") == contents(admin_browser, "?rating=remark") == {"answer 2"}
+    page = admin_browser.get(LIST).text
+    assert "Bad" in page
+    assert "wrong by one" not in page
+    url = reverse("admin:conversations_message_change", args=[last.pk])
+    assert "rated: Bad" in admin_browser.get(url).text
+    assert "wrong by one" not in admin_browser.get(url).text
+    read_by(superuser, conversation)
+    assert "wrong by one" in admin_browser.get(url).text
+    table = admin_browser.get(reverse("admin:conversations_conversation_export_csv", args=[conversation.pk]))
+    assert "wrong by one" in table.getvalue().decode()

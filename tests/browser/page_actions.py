@@ -38,6 +38,13 @@ def streaming(page: Page) -> Locator:
     return page.locator('[data-state="streaming"]')
 
 
+def open_menu(message: Locator) -> Locator:
+    """Open the menu of a message and return it."""
+    message.hover()
+    message.get_by_role("button", name="More", exact=True).click()
+    return message.get_by_role("menu")
+
+
 def write(page: Page, content: str) -> None:
     """Write a message and send it, without waiting for its reply."""
     composer(page).fill(content)

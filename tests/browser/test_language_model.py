@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import block_socket, composer, replies, say, streaming, take_pictures
+from .page_actions import block_socket, composer, open_menu, replies, say, streaming, take_pictures
 
 FORGET = """
 from conversations.models import Conversation
@@ -32,12 +32,12 @@ def test_the_model_is_changed_in_mid_conversation_and_the_thread_says_where(page
     expect(opener(page)).to_have_text(LARGE)
     expect(opener(page)).to_be_focused()
     say(page, "What is my name?")
-    expect(replies(page).last.locator(".model-line")).to_have_text(f"From here on: {LARGE}")
+    expect(replies(page).last.locator(".model-line")).to_have_text(f"{LARGE} answers from here on")
     expect(page.locator(".model-line")).to_have_count(1)
     expect(page.locator("[data-part=meter]")).to_contain_text("of 30,768 tokens")
     page.reload()
     expect(opener(page)).to_have_text(LARGE)
-    expect(page.locator(".message-model")).to_have_text([SMALL, LARGE])
+    expect(page.locator("[data-role=assistant] .message-name")).to_have_text([SMALL, LARGE])
 
 
 def test_a_choice_appears_on_other_pages(page):
@@ -97,7 +97,7 @@ def test_a_model_is_chosen_before_the_first_message(page):
     page.wait_for_url("**language_model=windowseat-demo-32k**")
     expect(composer(page)).to_have_value("My name is Andrew")
     say(page, "My name is Andrew")
-    expect(replies(page).last.locator(".message-model")).to_have_text(LARGE)
+    expect(replies(page).last.locator(".message-name")).to_have_text(LARGE)
     page.reload()
     expect(opener(page)).to_have_text(LARGE)
 
@@ -115,16 +115,16 @@ def test_a_model_is_chosen_without_a_socket_and_without_javascript(page, open_pa
 
 def test_one_reply_is_regenerated_with_another_model(page):
     say(page, "My name is Andrew")
-    page.get_by_role("link", name="Regenerate with another model").click()
+    open_menu(replies(page).last).get_by_role("menuitem", name="Regenerate with another model").click()
     page.get_by_role("dialog").get_by_role("button", name=LARGE).click()
     expect(replies(page).locator(".versions")).to_contain_text("2 of 2")
     expect(streaming(page)).to_have_count(0)
-    expect(replies(page).last.locator(".message-model")).to_have_text(LARGE)
+    expect(replies(page).last.locator(".message-name")).to_have_text(LARGE)
     expect(opener(page)).to_have_text(SMALL)
     previous = page.get_by_role("button", name="Previous version")
     expect(previous).to_have_attribute("title", f"Previous version · {SMALL}")
     previous.click()
-    expect(replies(page).last.locator(".message-model")).to_have_text(SMALL)
+    expect(replies(page).last.locator(".message-name")).to_have_text(SMALL)
 
 
 def test_a_model_that_is_gone_is_said_and_the_conversation_goes_on(page, site):

@@ -8,7 +8,17 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from .page_actions import block_socket, composer, go_to_message, messages, replies, say, scroll_up_to, wait_until
+from .page_actions import (
+    block_socket,
+    composer,
+    go_to_message,
+    messages,
+    open_menu,
+    replies,
+    say,
+    scroll_up_to,
+    wait_until,
+)
 from .test_long_conversations import make_long
 
 LARGE = "An itinerary. " + "window " * 1_900
@@ -20,12 +30,12 @@ def mark_of(message: Locator) -> str:
 
 
 def press(message: Locator, name: str) -> None:
-    message.hover()
-    message.get_by_role("button", name=name).click()
+    open_menu(message).get_by_role("menuitemcheckbox", name=name).click()
 
 
 def is_pressed(message: Locator, name: str, pressed: bool = True) -> None:
-    expect(message.get_by_role("button", name=name, pressed=pressed)).to_have_count(1)
+    item = message.locator('[role="menuitemcheckbox"]', has_text=name)
+    expect(item).to_have_attribute("aria-checked", str(pressed).lower())
 
 
 def pin(page: Page, message: Locator) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from .page_actions import composer, content_of, messages, replies, say, scroll_up_to, wait_until
+from .page_actions import composer, content_of, messages, open_menu, replies, say, scroll_up_to, wait_until
 
 SECRET = "My sister Ada lives in Bergen and keeps the lighthouse."
 QUESTION = "Where does my sister Ada keep the lighthouse?"
@@ -106,26 +106,26 @@ def test_what_is_never_recalled_is_marked_in_the_thread_and_listed_and_both_undo
     page = asked
     row_of_secret(open_panel(page)).get_by_role("link", name="Go to").click()
     message = messages(page).and_(page.locator('[data-role="user"]')).filter(has_text=SECRET)
-    button = message.get_by_role("button", name="Don't recall")
-    expect(button).to_have_attribute("aria-pressed", "false")
+    button = message.locator("[data-action=keep-from-recall]")
+    expect(button).to_have_attribute("aria-checked", "false")
     row_of_secret(open_panel(page)).get_by_role("button", name="Don't recall").click()
     expect(
         row_of_secret(page.locator("#inspector")).get_by_role("button", name="Never recalled · undo")
     ).to_be_visible()
     page.keyboard.press("Escape")
-    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(button).to_have_attribute("aria-checked", "true")
     listed = open_panel(page).locator("#never-recalled-list")
     listed.locator("summary").click()
     listed.get_by_role("button", name="Never recalled · undo").click()
     expect(listed.get_by_role("button", name="Don't recall")).to_be_visible()
     page.keyboard.press("Escape")
-    expect(button).to_have_attribute("aria-pressed", "false")
+    expect(button).to_have_attribute("aria-checked", "false")
     with page.expect_response("**/recall/"):  # the button tells it before the server does
-        button.click()
-    expect(button).to_have_attribute("aria-pressed", "true")
+        open_menu(message).get_by_role("menuitemcheckbox", name="Don't recall").click()
+    expect(button).to_have_attribute("aria-checked", "true")
     page.reload()
     row_of_secret(open_panel(page)).get_by_role("link", name="Go to").click()
-    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(button).to_have_attribute("aria-checked", "true")
 
 
 def test_the_panel_fits_a_window_that_becomes_narrow(asked):

@@ -338,7 +338,7 @@ def test_its_page_opens(client, alice):
     conversation = of(alice, TOOL_TURN).conversation
     page = client.get(f"/c/{conversation.public_id}/").text
     assert "12 degrees." in page
-    assert [page.count(f">{by}</h2>") for by in ("You", "Tool result", "Reply")] == [1, 0, 1]
+    assert [page.count(f">{by}</bdi>") for by in ("You", "Tool result", "Reply")] == [1, 0, 1]
     assert "weather" in page
 
 

@@ -37,6 +37,11 @@ def page(client, conversation):
     return client.get(address("conversation", conversation)).text
 
 
+def makers(text):
+    names = re.findall(r'<bdi class="message-name">([^<]+)</bdi>', text)
+    return [name for name in names if name != "You"]
+
+
 def say(conversation, content):
     posted = post(Conversation.objects.select_related("scenario").get(pk=conversation.pk), content)
     end_reply(posted.reply.pk, COMPLETE, content="Fine")
@@ -109,8 +114,8 @@ def test_replies_say_who_made_them_and_a_line_stands_where_that_changes(client, 
     say(conversation, "Three")
     say(conversation, "Four")
     text = page(client, conversation)
-    assert re.findall(r"<span>From here on: ([^<]+)</span>", text) == ["deep"]
-    assert re.findall(r'<bdi class="message-model">([^<]+)</bdi>', text) == ["Plain one"] * 2 + ["deep"] * 2
+    assert re.findall(r"<span>([^<]+) answers from here on</span>", text) == ["deep"]
+    assert makers(text) == ["Plain one"] * 2 + ["deep"] * 2
 
 
 def test_the_line_stands_on_a_page_that_begins_with_the_reply(client, conversation):
@@ -118,7 +123,7 @@ def test_the_line_stands_on_a_page_that_begins_with_the_reply(client, conversati
     choose(client, conversation, language_model="deep")
     say(conversation, "Two")
     snapshot = client.get(address("sync", conversation), {"from": 3}).json()
-    assert "From here on: deep" in snapshot["messages"][0]["html"]
+    assert "deep answers from here on" in snapshot["messages"][0]["html"]
     assert snapshot["model_key"].startswith("deep|")
 
 
@@ -131,7 +136,7 @@ def test_what_the_ledger_says_is_believed_before_what_was_to_make_it(client, con
     Completion.objects.create(
         reply=reply, conversation=found, language_model="gone-model", estimated_input_tokens=1, window=window
     )
-    assert "From here on: gone-model" in page(client, conversation)
+    assert "gone-model answers from here on" in page(client, conversation)
 
 
 def test_a_reply_is_regenerated_with_another_model(client, conversation):
@@ -173,7 +178,7 @@ def test_a_version_by_another_model_says_by_which_and_begins_nothing(client, con
     end_reply(again, COMPLETE, content="Other words")
     text = page(client, conversation)
     assert "<span>By deep</span>" in text
-    assert "From here on" not in text
+    assert "answers from here on" not in text
 
 
 @pytest.mark.parametrize(
@@ -185,6 +190,6 @@ def test_a_model_that_is_gone_is_said_and_never_an_error(client, conversation, s
     settings.LANGUAGE_MODELS = models
     text = page(client, conversation)
     assert "“deep” is not on offer to you here. plain answers in its place." in text
-    assert "message-model" not in text  # there is no choice any more
+    assert makers(text) == ["deep"]  # also where there is no choice any more
     say(conversation, "Two")
-    assert "From here on: plain" in page(client, conversation)
+    assert "plain answers from here on" in page(client, conversation)

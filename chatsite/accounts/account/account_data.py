@@ -12,8 +12,8 @@ from django.utils import timezone
 from chatsite.accounts.models import User
 
 OWN_FIELDS = (
-    *("email", "name", "role", "language", "shows_costs", "about_me", "recalls_other_conversations", "time_zone"),
-    *("date_joined", "last_login"),
+    *("email", "name", "role", "language", "shows_costs", "shows_costs_always", "about_me"),
+    *("recalls_other_conversations", "time_zone", "date_joined", "last_login"),
 )
 
 

@@ -85,6 +85,14 @@ class Migration(migrations.Migration):
                         default=True, help_text="Tokens and cost under each reply.", verbose_name="show costs"
                     ),
                 ),
+                (
+                    "shows_costs_always",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Under all replies, not only the last one.",
+                        verbose_name="show costs always",
+                    ),
+                ),
                 ("about_me", models.TextField(blank=True, editable=False)),
                 ("recalls_other_conversations", models.BooleanField(default=False, editable=False)),
                 ("time_zone", models.CharField(blank=True, editable=False, max_length=64)),

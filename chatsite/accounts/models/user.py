@@ -118,6 +118,9 @@ class User(AbstractBaseUser):
         help_text=_("Leave empty for the browser's language."),
     )
     shows_costs = models.BooleanField(_("show costs"), default=True, help_text=_("Tokens and cost under each reply."))
+    shows_costs_always = models.BooleanField(
+        _("show costs always"), default=False, help_text=_("Under all replies, not only the last one.")
+    )
     # Sent with each of the user's questions; what it may be is checked where it is saved.
     about_me = models.TextField(blank=True, editable=False)
     # Recall looks in the user's other conversations, too.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import F, QuerySet
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
@@ -18,12 +19,17 @@ from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
 from conversations.admin.base_admin import ReadOnlyAdmin
-from conversations.admin.filters import ConversationStateFilter, SiteScenarioFilter, UsedLanguageModelFilter
+from conversations.admin.filters import (
+    ConversationStateFilter,
+    RatedConversationFilter,
+    SiteScenarioFilter,
+    UsedLanguageModelFilter,
+)
 from conversations.admin.review.content_access import READ, content_access, open_reading_by_form, within_reading
 from conversations.admin.review.conversation_export import csv_export, json_export
 from conversations.admin.review.thread import read_thread
 from conversations.admin.state_labels import STATE_COLOURS, STATE_LABELS
-from conversations.models import Conversation, Picture, Reading, ReadWhat
+from conversations.models import Conversation, Picture, Rating, Reading, ReadWhat
 from conversations.selectors.figures.own_usage import totals_of_conversation
 from conversations.selectors.figures.usage_columns import BY_COST, BY_INPUT, UsageColumns, with_usage
 from conversations.services.review.readings import log_step
@@ -36,17 +42,20 @@ if TYPE_CHECKING:
     class ListedColumns(UsageColumns):
         message_count: int | None
         head_state: str | None
+        good: int
+        bad: int
 
     ListedConversation = WithAnnotations[Conversation, ListedColumns]
 
 
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
-    list_display = ["name", "owner", "scenario", "messages", "tokens", "cost", "state", "last_active_at"]
+    list_display = ["name", "owner", "scenario", "messages", "tokens", "cost", "ratings", "state", "last_active_at"]
     list_filter = [
         "last_active_at",
         ConversationStateFilter,
         UsedLanguageModelFilter,
+        RatedConversationFilter,
         ("scenario", SiteScenarioFilter),
     ]
     search_fields = ["owner__email"]
@@ -57,6 +66,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         # The active path has no gaps, so its length is known without counting.
         queryset = super().get_queryset(request).defer("scenario__system_prompt")
         counted = queryset.annotate(message_count=F("head__position") + 1, head_state=F("head__state"))
+        counted = counted.annotate(good=_rated("good"), bad=_rated("bad"))
         return with_usage(counted, of="conversation")
 
     def get_search_results(
@@ -83,6 +93,13 @@ class ConversationAdmin(ReadOnlyAdmin):
     @display(description=_("cost"), ordering=BY_COST)
     def cost(self, conversation: ListedConversation) -> str:
         return figures.cost(conversation.cost_usd, conversation.unknown_costs)
+
+    @display(description=_("good / bad"), ordering="bad")
+    def ratings(self, conversation: ListedConversation) -> str | None:
+        """How many of its replies the owner calls good, and how many bad."""
+        if not conversation.good and not conversation.bad:
+            return None
+        return f"{figures.count(conversation.good)} / {figures.count(conversation.bad)}"
 
     @display(description=_("state"), label=STATE_COLOURS)
     def state(self, conversation: ListedConversation) -> tuple[str, str]:
@@ -157,6 +174,13 @@ def ids_that_begin_with(text: str) -> tuple[uuid.UUID, uuid.UUID] | None:
     if not re.fullmatch("[0-9a-f]{6,32}", digits):
         return None
     return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
+
+
+def _rated(verdict: str) -> Coalesce:
+    """Count the ratings of a conversation with that verdict."""
+    ratings = Rating.objects.filter(reply__conversation=OuterRef("pk"), verdict=verdict).order_by()
+    counted = ratings.values("reply__conversation").values_list(Count("pk"))
+    return Coalesce(Subquery(counted), 0)
 
 
 def _state_of(conversation: ListedConversation) -> str:

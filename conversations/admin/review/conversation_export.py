@@ -23,6 +23,8 @@ HEADER = (
     "grounding_tokens",
     "language_model",
     "cost_usd",
+    "rating",
+    "remark",
 )
 
 
@@ -50,7 +52,9 @@ def _row(message: dict[str, Any]) -> list[Any]:
     models = ", ".join(dict.fromkeys(request["language_model"] for request in requests))
     tokens = [message["content_tokens"], message["grounding_tokens"]]
     contents = [message["content"], message["reasoning"], _calls(message), passages]
-    return [*(message[name] for name in NUMBERS), *contents, *tokens, models, known_cost(requests)]
+    rating = message["rating"] or {"verdict": "", "remark": ""}
+    rated = [rating["verdict"], rating["remark"]]
+    return [*(message[name] for name in NUMBERS), *contents, *tokens, models, known_cost(requests), *rated]
 
 
 def _calls(message: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from conversations.admin.base_admin import ReadOnlyAdmin
+from conversations.admin.filters import RatingFilter
 from conversations.admin.review.content_access import logged_access
 from conversations.admin.review.thread import CONTENT_FIELDS, show_messages
 from conversations.admin.state_labels import STATE_COLOURS
@@ -23,16 +24,16 @@ MOST_NEIGHBOURS = 50
 
 @admin.register(Message)
 class MessageAdmin(ReadOnlyAdmin):
-    list_display = ["id", "role", "owner", "conversation", "place", "tokens", "shown_state", "created_at"]
-    list_filter = ["created_at", "role", "state", "active", "pinned", "excluded"]
+    list_display = ["id", "role", "owner", "conversation", "place", "tokens", "shown_state", "rated", "created_at"]
+    list_filter = ["created_at", "role", "state", "active", "pinned", "excluded", RatingFilter]
     linked_lookups = ("conversation", "parent")
     search_fields = ["conversation__owner__email"]
     search_help_text = _("Email address of the conversation's owner")
-    list_select_related = ["conversation__owner"]
+    list_select_related = ["conversation__owner", "rating"]
     ordering = ["-pk"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        rows: QuerySet[Message] = super().get_queryset(request).defer(*CONTENT_FIELDS)
+        rows: QuerySet[Message] = super().get_queryset(request).defer(*CONTENT_FIELDS, "rating__remark")
         return rows
 
     @display(description=_("owner"), ordering="conversation__owner__email")
@@ -55,6 +56,12 @@ class MessageAdmin(ReadOnlyAdmin):
         if message.active:
             return message.state, state
         return message.state, gettext("%(state)s, other branch") % {"state": state}
+
+    @display(description=_("rating"), ordering="rating__verdict", label=STATE_COLOURS)
+    def rated(self, message: Message) -> tuple[str, str] | None:
+        """The owner's verdict, without the remark."""
+        rating = getattr(message, "rating", None)
+        return (rating.verdict, rating.get_verdict_display()) if rating else None
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Message, **kwargs: Any

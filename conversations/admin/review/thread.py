@@ -16,7 +16,7 @@ from django.db.models.functions import Left, Length
 from django.utils.safestring import SafeString
 
 from conversations.admin.ledger.window_record import ShownWindow
-from conversations.models import Completion, Conversation, Message, ToolCall
+from conversations.models import Completion, Conversation, Message, Rating, ToolCall
 from conversations.rendering import render_markdown
 from conversations.selectors.conversations.pictures import ShownPicture, shown_pictures
 
@@ -60,6 +60,11 @@ class ShownMessage:
     @cached_property
     def html(self) -> SafeString:
         return render_markdown(cast("MessageBeginning", self.message).beginning)
+
+    @property
+    def rating(self) -> Rating | None:
+        """What the owner thinks of it; the remark was read only with the content."""
+        return getattr(self.message, "rating", None)
 
     @property
     def thoughts(self) -> str:
@@ -107,7 +112,10 @@ def read_thread(conversation: Conversation, *, head: int, start: int | None, has
 
 def show_messages(messages: QuerySet[Message], *, has_content: bool) -> list[ShownMessage]:
     """Return *messages* with all that is shown with them, in a fixed number of queries."""
-    rows = list(with_beginning(messages) if has_content else messages.defer(*CONTENT_FIELDS))
+    messages = messages.select_related("rating")
+    if not has_content:
+        messages = messages.defer(*CONTENT_FIELDS, "rating__remark")
+    rows = list(with_beginning(messages) if has_content else messages)
     windows = _windows_of(rows)
     versions = _versions_beside(rows)
     calls = _calls_of(rows)

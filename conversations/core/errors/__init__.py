@@ -6,7 +6,7 @@
     │ ├ NothingToContinue
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
     │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens, EffortNotAccepted, TooManyPicturesForModel
-    │ ├ PicturesTooLargeForModel
+    │ ├ PicturesTooLargeForModel, RemarkTooLong
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ ├ SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
@@ -191,6 +191,7 @@ from .inputs import (
     NothingToRegenerate,
     PicturesTooLargeForModel,
     ReasonInvalid,
+    RemarkTooLong,
     ReplyInProgress,
     RequestTooLarge,
     RequestTooSlow,
@@ -349,6 +350,7 @@ __all__ = [
     "ReadingRefused",
     "ReasonInvalid",
     "ReasonRequired",
+    "RemarkTooLong",
     "ReplyAccessRevoked",
     "ReplyInProgress",
     "ReplyInterrupted",

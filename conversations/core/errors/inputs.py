@@ -130,6 +130,14 @@ class CallNotAwaitingApproval(InputError):
     template = "This tool call is no longer waiting for approval."
 
 
+class RemarkTooLong(InputError):
+    code = "remark_too_long"
+    template = "A remark may have %(most)s characters, and this one has %(given)s."
+
+    def __init__(self, *, most: int, given: int) -> None:
+        super().__init__(most=f"{most:,}", given=f"{given:,}")
+
+
 class NotesHaveTooManyCharacters(InputError):
     code = "notes_have_too_many_characters"
     template = "Notes may have %(most)s characters, and these have %(given)s. The old ones are kept until you save."

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
-from conversations.models import Completion, Conversation, Message, ToolCall
+from conversations.models import Completion, Conversation, Message, Rating, ToolCall
 
 AT_ONCE = 200
 CALL = (
@@ -18,23 +18,28 @@ CALL = (
     *("needs_approval", "created_at", "decided_at", "started_at", "ended_at"),
 )
 
+RATING = ("verdict", "remark", "rated_at")
+
 
 def exported_messages(conversation: Conversation) -> Iterator[dict[str, Any]]:
     """Yield each message in the order in which they were stored, the steps of a reply before it.
 
-    With the requests that were made for it, and the calls of tools.
+    With the requests that were made for it, the calls of tools, and its rating.
     """
     steps_first = (Coalesce("step_of_id", "pk"), F("step_of_id").asc(nulls_last=True), "position")
     ids = list(conversation.messages.order_by(*steps_first).values_list("pk", flat=True))
     for start in range(0, len(ids), AT_ONCE):
         some = ids[start : start + AT_ONCE]
         messages, requests, calls = Message.objects.in_bulk(some), _requests_of(some), _calls_of(some)
+        ratings = Rating.objects.in_bulk(some)
         for pk in some:
             if pk in messages:  # else it was deleted meanwhile
-                yield _values(messages[pk], requests[pk], calls[pk])
+                yield _values(messages[pk], requests[pk], calls[pk], ratings.get(pk))
 
 
-def _values(message: Message, requests: list[dict[str, Any]], calls: list[dict[str, Any]]) -> dict[str, Any]:
+def _values(
+    message: Message, requests: list[dict[str, Any]], calls: list[dict[str, Any]], rating: Rating | None
+) -> dict[str, Any]:
     return {
         "id": message.pk,
         "follows": message.parent_id,
@@ -59,6 +64,8 @@ def _values(message: Message, requests: list[dict[str, Any]], calls: list[dict[s
         "grounding_tokens": message.grounding_tokens,
         "tool_calls": message.tool_calls,
         "tool_call_id": message.tool_call_id,
+        "copied_model": message.copied_model,
+        "rating": rating and {name: getattr(rating, name) for name in RATING},
         "calls": calls,
         "requests": requests,
     }

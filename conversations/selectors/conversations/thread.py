@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import F, OuterRef, QuerySet, Subquery, Value
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from conversations.core.window.window_record import GroundingRecord
@@ -33,7 +33,9 @@ MESSAGE_COLUMNS = (
         "stored_step",
         "run_model",
         "searches_web_now",
+        "verdict",
     ),
+    "copied_model",
     *REASONING_COLUMNS,
 )
 COMPLETION_COLUMNS = ("reply_id", "language_model", "finish_reason", "tools_withheld", "grounding")
@@ -53,7 +55,8 @@ class ThreadMessage(NamedTuple):
     """A message of the thread: `MESSAGE_COLUMNS`, and what is read beside them.
 
     *last_step* is the step that its tool calls have reached, None without any, and *stored_step* the last one that is
-    stored. *run_model* is the language model that its run was begun with. *question* is what a reply answers, *steps*
+    stored. *run_model* is the language model that its run was begun with. *verdict* is its
+    rating's, if its owner has rated it. *question* is what a reply answers, *steps*
     are its tool calls, *pictures* those of a user's message, and *versions* are there if the message has other
     versions.
     """
@@ -75,6 +78,8 @@ class ThreadMessage(NamedTuple):
     stored_step: int | None
     run_model: str | None = None
     searches_web_now: bool | None = None
+    verdict: str | None = None
+    copied_model: str = ""
     shown_reasoning: str = ""
     reasoning_characters: int = 0
     reasoning_tokens: int | None = None
@@ -92,8 +97,11 @@ class ThreadMessage(NamedTuple):
 
     @property
     def made_by(self) -> str:
-        """The name of the language model that makes a reply: the ledger's, and before its first request the run's."""
-        return (self.completion.language_model if self.completion else "") or self.run_model or ""
+        """The name of the language model that makes a reply: the ledger's, and before its first request the run's.
+
+        That of a copied reply is kept with it.
+        """
+        return (self.completion.language_model if self.completion else "") or self.run_model or self.copied_model
 
     @property
     def has_ended(self) -> bool:
@@ -178,6 +186,7 @@ def _active_path(conversation: Conversation) -> QuerySet[Message]:
         stored_step=Subquery(steps.exclude(message=None)[:1]),
         run_model=F("run__language_model"),
         searches_web_now=F("run__searches_web_now"),
+        verdict=F("rating__verdict"),
     )
 
 
@@ -206,7 +215,7 @@ def _model_before(conversation: Conversation, position: int) -> str:
     """Return the name of the language model that made the last reply on the path before *position*."""
     last = Completion.objects.filter(reply=OuterRef("pk")).order_by("-id").values("language_model")[:1]
     replies = conversation.messages.filter(active=True, step_of=None, role=MessageRole.ASSISTANT, position__lt=position)
-    made_by = Coalesce(Subquery(last), "run__language_model", Value(""))
+    made_by = Coalesce(Subquery(last), "run__language_model", "copied_model")
     return replies.order_by("-position").values_list(made_by, flat=True).first() or ""
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from conversations.models import Completion, Message
@@ -36,8 +36,8 @@ def versions_of_messages(conversation_id: int, parents: Mapping[int, int | None]
         return {}
     siblings: dict[int | None, dict[int, str]] = defaultdict(dict)
     found = _siblings(conversation_id, set(parents.values())).order_by("pk")
-    for pk, parent_id, language_model in found.values_list("pk", "parent_id", "run__language_model"):
-        siblings[parent_id][pk] = language_model or ""
+    for pk, parent_id, *models in found.values_list("pk", "parent_id", "run__language_model", "copied_model"):
+        siblings[parent_id][pk] = models[0] or models[1]
     return {
         pk: _versions(pk, siblings[parent])
         for pk, parent in parents.items()
@@ -48,7 +48,7 @@ def versions_of_messages(conversation_id: int, parents: Mapping[int, int | None]
 def model_of_version(reply: Message) -> str:
     """Return the name of the language model that made *reply*: the ledger's, and before its first request the run's."""
     last = Completion.objects.filter(reply=OuterRef("pk")).order_by("-id").values("language_model")[:1]
-    made_by = Coalesce(Subquery(last), "run__language_model", Value(""))
+    made_by = Coalesce(Subquery(last), "run__language_model", "copied_model")
     return str(Message.objects.values_list(made_by, flat=True).get(pk=reply.pk))
 
 

@@ -38,6 +38,7 @@ def _in_conversations() -> str:
         _("“reasoning” is what the language model thought before “content”; it is never sent again."),
         _("“grounding” lists the passages that were looked up for a message."),
         _("“calls” lists the tools that a reply called: the arguments, who allowed them, and when."),
+        _("“rating” is what you think of a reply, with your remark."),
         _("Tool calls and their results come before the reply: “step_of” names it."),
         _(
             "“requests” lists the requests that made a reply: tokens, cost, and the record of what "

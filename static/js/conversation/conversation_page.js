@@ -173,6 +173,8 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     meter,
     announcer,
     dialog: smallDialog,
+    sheet: find(document, "#message-sheet", HTMLDialogElement),
+    remark: find(document, "#remark", HTMLFormElement),
     editor: find(document, "#editor", HTMLTemplateElement),
     passageCard: find(document, "#passage-card"),
     signal,

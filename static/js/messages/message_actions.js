@@ -1,10 +1,13 @@
 /** Actions on the messages of the page: pin, edit, show versions and sources, stop, regenerate, approve. */
 
+import { closest, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 import { startCitations } from "./citations.js";
 import { startEditing } from "./message_editor.js";
 import { startMessageKeys } from "./message_keys.js";
+import { startMessageSheet } from "./message_sheet.js";
 import { startPins } from "./pins.js";
+import { startRatings } from "./ratings.js";
 import { startRegenerateWith, startReplyActions } from "./reply_actions.js";
 import { startSources } from "./sources.js";
 import { sendDecision, startDeciding } from "./tool_calls.js";
@@ -19,13 +22,15 @@ import { startVersions } from "./versions.js";
  * @param {import("../composer/meter.js").Meter} parts.meter
  * @param {import("../shared/announcer.js").Announcer} parts.announcer
  * @param {HTMLDialogElement} parts.dialog in which another model is chosen for a reply
+ * @param {HTMLDialogElement} parts.sheet of actions, on touch screens
+ * @param {HTMLFormElement} parts.remark in which a rating is explained
  * @param {HTMLTemplateElement} parts.editor the form in which a message is edited
  * @param {HTMLElement} parts.passageCard
  * @param {AbortSignal} parts.signal ends them
  */
 export function startMessageActions(
   page,
-  { connection, coverage, composer, meter, announcer, dialog, editor, passageCard, signal },
+  { connection, coverage, composer, meter, announcer, dialog, sheet, remark, editor, passageCard, signal },
 ) {
   const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
 
@@ -60,7 +65,26 @@ export function startMessageActions(
     },
     onRefused,
   });
+  startRatings(page, { form: remark, say: (sentence) => announcer.say(sentence), onRefused });
+  startMessageSheet(page, sheet);
+  startPressing(page);
   startCitations(page, passageCard, signal);
   startSources(page, { onNarrow: (question) => composer.narrow(question) });
   startMessageKeys(page, { KeyP: "pin", KeyX: "exclude", KeyE: "edit", KeyW: "inspect" });
+}
+
+/**
+ * An item with `data-press` stands for another button of its message.
+ * @param {HTMLElement} page
+ */
+function startPressing(page) {
+  page.addEventListener("click", (event) => {
+    const item = closest(event, "[data-press]");
+    const article = item?.closest("[data-message]");
+    const button = article && query(article, `[data-action="${item?.dataset.press}"]`);
+    if (button) {
+      event.preventDefault();
+      button.click();
+    }
+  });
 }

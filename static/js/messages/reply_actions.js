@@ -18,6 +18,11 @@ export function startReplyActions(page, { connection, onRefused }) {
       return;
     }
     event.preventDefault();
+    const withAnother = query(article, '[data-action="choose-regeneration"]');
+    if (event.shiftKey && button.dataset.action === "regenerate" && withAnother) {
+      withAnother.click();
+      return;
+    }
     onRefused("");
     const action = button.dataset.action;
     const { formAction, value } = find(article, `[data-action="${action}"]`, HTMLButtonElement);
@@ -34,6 +39,22 @@ export function startReplyActions(page, { connection, onRefused }) {
       onRefused(error instanceof Error ? error.message : "");
     }
   });
+  page.addEventListener("keydown", (event) => {
+    const button = closest(event, '[data-action="regenerate"]');
+    const withAnother = button?.closest("[data-message]")?.querySelector('[data-action="choose-regeneration"]');
+    if (event.key === forward(page) && withAnother instanceof HTMLElement) {
+      event.preventDefault();
+      withAnother.click();
+    }
+  });
+}
+
+/**
+ * Return the arrow key that leads on in the direction of reading.
+ * @param {HTMLElement} page
+ */
+function forward(page) {
+  return getComputedStyle(page).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
 }
 
 /**

@@ -116,7 +116,7 @@ export class WindowCoverage {
     article.toggleAttribute(`data-${name}`, isOn);
     const button = query(article, `[data-action="${action}"]`, HTMLButtonElement);
     if (button) {
-      button.ariaPressed = String(isOn);
+      button.ariaChecked = String(isOn);
       button.value = String(!isOn);
     }
   }

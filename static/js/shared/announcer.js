@@ -23,9 +23,9 @@ export class Announcer {
 
   /** @param {HTMLElement} article */
   readReply(article) {
-    const heading = find(article, "h2").textContent;
+    const by = find(article, ".message-name").textContent;
     const content = find(article, "[data-content]").textContent.trim();
     const note = query(article, "[data-state-note]")?.textContent ?? "";
-    this.say(`${heading}: ${content.slice(0, LONGEST_CHARACTERS)} ${note}`);
+    this.say(`${by}: ${content.slice(0, LONGEST_CHARACTERS)} ${note}`);
   }
 }

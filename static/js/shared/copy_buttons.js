@@ -1,12 +1,16 @@
 /** Copy buttons: of a block of code, and of what an address answers with. */
 
 import { closest, query, queryAll } from "./dom.js";
+import { plainText } from "./plain_text.js";
 import { sentence } from "./sentences.js";
 
-const DONE_MS = 1_600;
+const DONE_MS = 1_500;
 
-/** @param {HTMLElement} root */
-export function startCopying(root) {
+/**
+ * @param {HTMLElement} root
+ * @param {(sentence: string) => void} [say] tells a screen reader the outcome of a button that shows no words
+ */
+export function startCopying(root, say = () => {}) {
   labelCopyButtons(root);
   root.addEventListener("click", async (event) => {
     const button = closest(event, "[data-copy], [data-copy-from]");
@@ -14,10 +18,10 @@ export function startCopying(root) {
       return;
     }
     try {
-      await (button.dataset.copyFrom ? copyFrom(button.dataset.copyFrom) : copyCode(button));
-      say(button, sentence("copied"));
+      await copyFor(button, event.shiftKey);
+      showOutcome(button, { isDone: true, say });
     } catch {
-      say(button, sentence("notCopied"));
+      showOutcome(button, { isDone: false, say });
     }
   });
 }
@@ -33,17 +37,49 @@ export function labelCopyButtons(root) {
 }
 
 /**
- * Let the button tell the outcome for a moment; it keeps the focus.
  * @param {HTMLElement} button
- * @param {string} outcome
+ * @param {boolean} asPlainText of a message, what the page shows of it in place of its Markdown
  */
-function say(button, outcome) {
-  const place = query(button, "[data-copy-label]") ?? button;
-  const label = place.textContent;
-  place.textContent = outcome;
+function copyFor(button, asPlainText) {
+  const message = /** @type {HTMLElement | null} */ (asPlainText ? button.closest("[data-message]") : null);
+  if (message && button.dataset.copyFrom) {
+    return copyText(textOfMessage(message));
+  }
+  return button.dataset.copyFrom ? copyFrom(button.dataset.copyFrom) : copyCode(button);
+}
+
+/**
+ * Return what the page shows of a message, in all its steps.
+ * @param {HTMLElement} message
+ */
+export function textOfMessage(message) {
+  const texts = queryAll(message, ".prose").map((prose) => plainText(prose));
+  return texts.filter(Boolean).join("\n\n");
+}
+
+/**
+ * Let the button tell the outcome for a moment, in its words or by a check mark; it keeps the focus.
+ * @param {HTMLElement} button
+ * @param {{isDone: boolean, say: (sentence: string) => void}} outcome
+ */
+function showOutcome(button, { isDone, say }) {
+  const words = sentence(isDone ? "copied" : "notCopied");
+  const place = query(button, "[data-copy-label]") ?? (button.children.length ? null : button);
+  const label = place?.textContent ?? "";
+  if (place) {
+    place.textContent = words;
+  } else {
+    button.classList.toggle("is-done", isDone);
+    button.dataset.outcome = isDone ? "" : words;
+    say(words);
+  }
   button.ariaDisabled = "true";
   setTimeout(() => {
-    place.textContent = label;
+    if (place) {
+      place.textContent = label;
+    }
+    button.classList.remove("is-done");
+    delete button.dataset.outcome;
     button.ariaDisabled = "false";
   }, DONE_MS);
 }

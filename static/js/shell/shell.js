@@ -6,6 +6,7 @@ import { Announcer } from "../shared/announcer.js";
 import { startCopying } from "../shared/copy_buttons.js";
 import { openWhenFilled } from "../shared/dialogs.js";
 import { dataOf, find } from "../shared/dom.js";
+import { startMenus } from "../shared/menus.js";
 import { Sidebar } from "../sidebar/sidebar.js";
 
 const page = find(document, "#main");
@@ -13,7 +14,8 @@ const region = find(document, '[data-part="announcer"]');
 const smallDialog = find(document, "#small-dialog", HTMLDialogElement);
 const announcer = new Announcer(region);
 
-startCopying(document.body);
+startCopying(document.body, (sentence) => announcer.say(sentence));
+startMenus(document.body);
 openWhenFilled(smallDialog);
 startConversation(page, {
   socket: new Socket(dataOf(document.body, "socket")),

@@ -1,0 +1,96 @@
+/** The sheet of a message on touch screens: what its row and its menu offer, as large as fingers need it. */
+
+import { closeByItself } from "../shared/dialogs.js";
+import { closest, find, query, queryAll } from "../shared/dom.js";
+
+const TILES = ["copy-message", "regenerate", "rate-good", "rate-bad"];
+const NOT_IN_IT = ["more", "open-sheet"];
+
+/**
+ * @param {HTMLElement} page
+ * @param {HTMLDialogElement} dialog
+ */
+export function startMessageSheet(page, dialog) {
+  closeByItself(dialog);
+  page.addEventListener("click", (event) => {
+    const article = closest(event, '[data-action="open-sheet"]')?.closest("[data-message]");
+    if (article instanceof HTMLElement) {
+      fill(dialog, article);
+      dialog.showModal();
+    }
+  });
+}
+
+/**
+ * @param {HTMLDialogElement} dialog
+ * @param {HTMLElement} article
+ */
+function fill(dialog, article) {
+  const heading = find(article, ".message-by").textContent ?? "";
+  find(dialog, "[data-title]").textContent = heading.trim().replace(/,$/, "");
+  find(dialog, "[data-figures]").textContent = figuresOf(article);
+  const buttons = actionsOf(article).map((action) => twinOf(action, dialog));
+  const tiles = buttons.filter(({ dataset }) => TILES.includes(dataset.twin ?? ""));
+  find(dialog, "[data-tiles]").replaceChildren(...tiles);
+  find(dialog, "[data-rows]").replaceChildren(...buttons.filter((button) => !tiles.includes(button)));
+}
+
+/** @param {HTMLElement} article */
+function figuresOf(article) {
+  const parts = queryAll(article, ".figures > *").map(({ textContent }) => (textContent ?? "").trim());
+  return parts.filter(Boolean).join(" · ");
+}
+
+/**
+ * Return what can be done with the message now: what CSS hides by itself, as of any reply but the last, can't.
+ * @param {HTMLElement} article
+ */
+function actionsOf(article) {
+  const all = queryAll(article, ".message-foot [data-action]");
+  return all.filter(
+    (action) =>
+      !NOT_IN_IT.includes(action.dataset.action ?? "") &&
+      !action.closest(".versions") &&
+      getComputedStyle(action).display !== "none",
+  );
+}
+
+/**
+ * Return a button of the sheet that presses *action*.
+ * @param {HTMLElement} action
+ * @param {HTMLDialogElement} dialog
+ */
+function twinOf(action, dialog) {
+  const twin = document.createElement("button");
+  twin.type = "button";
+  twin.className = "sheet-action";
+  twin.dataset.twin = action.dataset.action;
+  const icon = query(action, "svg", SVGElement)?.cloneNode(true);
+  const hint = query(action, ".menu-hint")?.textContent ?? "";
+  const words = Object.assign(document.createElement("span"), { textContent: labelOf(action) });
+  twin.append(...(icon ? [icon] : []), words);
+  if (hint) {
+    twin.append(Object.assign(document.createElement("span"), { className: "menu-hint", textContent: hint }));
+  }
+  const isOn = action.ariaChecked ?? action.ariaPressed;
+  if (isOn) {
+    twin.ariaPressed = isOn;
+  }
+  twin.addEventListener("click", () => {
+    dialog.close();
+    action.click();
+  });
+  return twin;
+}
+
+/**
+ * Return what the button says to the eye, or is called where it shows no words.
+ * @param {HTMLElement} action
+ */
+function labelOf(action) {
+  const shown = /** @type {HTMLElement} */ (action.cloneNode(true));
+  for (const other of queryAll(shown, ".menu-hint, .visually-hidden")) {
+    other.remove();
+  }
+  return action.ariaLabel ?? (shown.textContent ?? "").trim();
+}
