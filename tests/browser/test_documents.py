@@ -113,7 +113,12 @@ def test_a_file_is_pasted(page):
     expect(row(page, "pasted.txt")).to_be_visible()
 
 
-def test_many_documents_fold_into_one_line_that_opens_them(page):
+def open_documents(page: Page) -> Locator:
+    page.locator(".documents-summary").click()
+    return page.get_by_role("dialog", name="Documents")
+
+
+def test_many_documents_fold_into_one_chip_that_opens_them(page):
     add(page, *[(f"chapter {number}.txt", f"Chapter {number} is short.") for number in range(5)])
     page.get_by_role("link", name="5 documents").click()
     panel = page.get_by_role("dialog", name="Documents")
@@ -127,11 +132,26 @@ def test_what_cannot_be_read_says_why(page):
     expect(row(page, "blank.txt")).to_contain_text("There is no text in this document")
 
 
+def test_a_file_that_failed_goes_after_a_while_but_not_while_it_is_looked_at(signed_in):
+    page = signed_in()
+    page.clock.install()
+    page.reload()
+    add(page, ("empty.txt", ""))
+    refused = page.locator(".uploads .upload", has_text="empty.txt")
+    expect(refused).to_contain_text("There is no text in this document")
+    refused.hover()
+    page.clock.fast_forward(11_000)
+    expect(refused).to_be_visible()
+    page.mouse.move(0, 0)
+    page.clock.fast_forward(11_000)
+    expect(refused).to_have_count(0)
+
+
 def test_a_file_that_was_here_already_is_shown_to_be(page):
     add(page, NOTES)
     wait_until_read(page, "notes.md")
     add(page, NOTES)
-    sent = page.locator(".uploads .document", has_text="notes.md")
+    sent = page.locator(".uploads .upload", has_text="notes.md")
     expect(sent).to_contain_text("Already here")
     sent.get_by_role("button", name="Remove it").click()
     expect(sent).to_have_count(0)
@@ -140,7 +160,7 @@ def test_a_file_that_was_here_already_is_shown_to_be(page):
 
 def test_what_is_refused_says_why_and_can_be_taken_away(page):
     add(page, ("empty.txt", ""))
-    refused = page.locator(".uploads .document", has_text="empty.txt")
+    refused = page.locator(".uploads .upload", has_text="empty.txt")
     expect(refused).to_contain_text("There is no text in this document")
     refused.get_by_role("button", name="Remove it").click()
     expect(refused).to_have_count(0)
@@ -162,7 +182,7 @@ def test_a_file_is_sent_again_once_the_server_is_back(page):
     page.unroute("**/documents/add/")
     page.get_by_role("button", name="Send it again").click()
     expect(row(page, "notes.md")).to_be_visible()
-    expect(page.locator(".uploads .document")).to_have_count(0)
+    expect(page.locator(".uploads .upload")).to_have_count(0)
 
 
 def test_behind_a_file_that_is_one_too_many_none_is_sent_in_vain(page):
@@ -174,17 +194,18 @@ def test_behind_a_file_that_is_one_too_many_none_is_sent_in_vain(page):
 
     page.route("**/documents/add/", refuse)
     add(page, ("one.txt", "1"), ("two.txt", "2"), ("three.txt", "3"))
-    expect(page.locator(".uploads .document", has_text="There are 100 documents here.")).to_have_count(3)
+    expect(page.locator(".uploads .upload", has_text="There are 100 documents here.")).to_have_count(3)
     assert len(sent) == 1
     page.unroute("**/documents/add/")
-    page.locator(".uploads .document", has_text="two.txt").get_by_role("button", name="Send it again").click()
+    page.locator(".uploads .upload", has_text="two.txt").get_by_role("button", name="Send it again").click()
     expect(row(page, "two.txt")).to_be_visible()
 
 
 def test_a_document_is_deleted_after_a_question(page):
     add(page, NOTES)
     wait_until_read(page, "notes.md")
-    page.locator("summary", has=page.locator("use[href='#icon-delete']")).click()
+    panel = open_documents(page)
+    panel.locator("summary", has=page.locator("use[href='#icon-delete']")).click()
     expect(page.get_by_text("Delete it permanently?")).to_be_visible()
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(row(page, "notes.md")).to_have_count(0)
@@ -194,6 +215,7 @@ def test_a_document_is_deleted_after_a_question(page):
 
 def test_a_document_is_downloaded_as_it_was_sent(page):
     add(page, NOTES)
+    open_documents(page)
     with page.expect_download() as download:
         page.get_by_role("link", name="Download notes.md").click()
     assert download.value.suggested_filename == "notes.md"
@@ -223,6 +245,7 @@ def test_a_document_is_added_and_deleted_without_javascript(page, open_page):
     plain.get_by_role("button", name="Add documents").click()
     expect(plain).to_have_url(CONVERSATION_PATH)
     expect(row(plain, "notes.md")).to_be_visible()
+    plain.locator(".documents-summary").click()
     plain.locator("summary", has=plain.locator("use[href='#icon-delete']")).click()
     plain.get_by_role("button", name="Delete", exact=True).click()
     expect(row(plain, "notes.md")).to_have_count(0)

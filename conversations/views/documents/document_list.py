@@ -24,8 +24,6 @@ from .document_status import (
     summarize_kinds,
 )
 
-FEW = 3  # shown above the composer as rows; more of them fold into one line
-
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
@@ -99,7 +97,7 @@ def documents_context(place: Place, reader: ReaderLocale) -> dict[str, Any]:
     return {
         **adding_context(addresses),
         "rows": rows,
-        "are_many": len(rows) > FEW,
+        "only_row": rows[0] if len(rows) == 1 else None,
         "summary": summarize_kinds(row.kind for row in rows),
         "is_moving": any(row.listed.is_moving for row in rows),
         "finds_by_words_only": any(row.listed.missing_vectors == "unconfigured" for row in rows),

@@ -8,6 +8,7 @@ import { closest, dataOf, focusedIn, query, queryAll } from "../shared/dom.js";
 import { isPost } from "../shared/htmx.js";
 
 const LIST = "[data-documents]";
+const FAILED = "failed";
 const CHANGED = "documents-changed"; // on which htmx asks for each list: see _documents.html
 
 /** Have every list of documents drawn again. */
@@ -19,9 +20,10 @@ export function refreshDocuments() {
  * @param {object} options
  * @param {() => boolean} options.isStored whether there is anything to ask for
  * @param {(sentence: string) => void} options.say
+ * @param {(name: string, reason: string) => void} options.onFailed told of each document that could not be read
  * @param {AbortSignal} [options.signal] ends it
  */
-export function startDocumentLists({ isStored, say, signal }) {
+export function startDocumentLists({ isStored, say, onFailed, signal }) {
   let states = statesNow();
   /** @type {string | null} */
   let place = null;
@@ -53,7 +55,7 @@ export function startDocumentLists({ isStored, say, signal }) {
         place && query(list, place)?.focus();
         const before = states;
         states = statesNow();
-        sayChanges(before, states, say);
+        sayChanges(before, states, { say, onFailed });
       }
     },
     { signal },
@@ -97,12 +99,20 @@ function statesNow() {
 /**
  * @param {Map<string, DOMStringMap>} before
  * @param {Map<string, DOMStringMap>} now
- * @param {(sentence: string) => void} say
+ * @param {object} options
+ * @param {(sentence: string) => void} options.say
+ * @param {(name: string, reason: string) => void} options.onFailed
  */
-function sayChanges(before, now, say) {
-  const changed = [...now].filter(([id, { state }]) => before.has(id) && before.get(id)?.state !== state);
-  if (changed.length) {
-    say(changed.map(([, { words }]) => words).join(". "));
+function sayChanges(before, now, { say, onFailed }) {
+  const changed = [...now].filter(([id, { state }]) => before.get(id)?.state !== state);
+  const told = changed.filter(([id]) => before.has(id));
+  if (told.length) {
+    say(told.map(([, { name, status }]) => `${name}: ${status}`).join(". "));
+  }
+  for (const [, { state, name = "", status = "" }] of changed) {
+    if (state === FAILED) {
+      onFailed(name, status);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /** Documents of a page: files come in by the chooser, by dropping and by pasting, and lists show their progress. */
 
 import { closeByItself } from "../shared/dialogs.js";
-import { closest, find } from "../shared/dom.js";
+import { closest, find, query } from "../shared/dom.js";
 import { refreshDocuments, startDocumentLists } from "./document_lists.js";
 import { startFileDrop } from "./file_drop.js";
 import { UploadQueue } from "./upload_queue.js";
@@ -46,7 +46,16 @@ export function startDocuments(
     chooser.click();
   }
   startFileDrop(find(document, '[data-part="drop-zone"]'), add, signal);
-  startDocumentLists({ isStored, say, signal });
+  startDocumentLists({
+    isStored,
+    say,
+    onFailed(name, reason) {
+      if (query(shelf, ".is-folded")) {
+        uploads.showFailure(name, reason); // its row, which says it elsewhere, is not shown here
+      }
+    },
+    signal,
+  });
   if (panel) {
     startPanel(panel, signal);
   }

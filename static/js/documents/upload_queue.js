@@ -37,9 +37,9 @@ export class UploadQueue {
     for (const file of files) {
       const row = this.#newRow(file);
       if (file.size > Number(this.shelf.dataset.mostBytes)) {
-        this.#fail(row, sentence("uploadTooLarge"));
+        this.#fail(row, file.name, sentence("uploadTooLarge"));
       } else {
-        this.#queue(row);
+        this.#queue(row, file);
       }
     }
   }
@@ -49,27 +49,42 @@ export class UploadQueue {
    * @returns {UploadRow}
    */
   #newRow(file) {
-    const row = new UploadRow(this.template, file, {
-      onAgain: () => this.#queue(row),
+    const row = new UploadRow(this.template, file.name, {
+      onAgain: () => this.#queue(row, file),
       onTakenAway: () => this.#takeAway(row),
     });
     this.list.append(row.element);
     return row;
   }
 
-  /** @param {UploadRow} row */
-  #queue(row) {
-    row.wait(sentence("uploadQueued"));
-    const { signal } = row.controller;
-    this.waiting.add(row);
-    this.turn = this.turn.then(() => (signal.aborted ? undefined : this.#send(row, signal)));
+  /**
+   * Show for a while why a document can't be used, which was stored and could not be read.
+   * @param {string} name
+   * @param {string} reason
+   */
+  showFailure(name, reason) {
+    const row = new UploadRow(this.template, name, { onTakenAway: () => row.remove() });
+    this.list.append(row.element);
+    row.fail(reason, { canTryAgain: false });
   }
 
   /**
    * @param {UploadRow} row
+   * @param {File} file
+   */
+  #queue(row, file) {
+    row.wait(sentence("uploadQueued"));
+    const { signal } = row.controller;
+    this.waiting.add(row);
+    this.turn = this.turn.then(() => (signal.aborted ? undefined : this.#send(row, file, signal)));
+  }
+
+  /**
+   * @param {UploadRow} row
+   * @param {File} file
    * @param {AbortSignal} signal
    */
-  async #send(row, signal) {
+  async #send(row, file, signal) {
     const onProgress = (/** @type {number} */ percent) =>
       row.progress(percent, sentence("uploadProgress", { percent: String(percent) }));
     onProgress(0);
@@ -77,24 +92,25 @@ export class UploadQueue {
     try {
       const { documents } = await uploadFile(dataOf(this.shelf, "url"), {
         fields: this.beginning(),
-        file: row.file,
+        file,
         onProgress,
         signal,
       });
-      this.#added(row, documents[0]);
+      this.#added(row, file.name, documents[0]);
     } catch (error) {
-      signal.aborted || this.#refused(row, error);
+      signal.aborted || this.#refused(row, file.name, error);
     }
   }
 
   /**
    * Where one is one too many, so are those behind it: they are not sent in vain.
    * @param {UploadRow} row
+   * @param {string} name
    * @param {unknown} error
    */
-  #refused(row, error) {
+  #refused(row, name, error) {
     const reason = sentenceFor(error, { tooLarge: "uploadTooLarge", unreachable: "uploadUnreachable" });
-    this.#fail(row, reason, { canTryAgain: true });
+    this.#fail(row, name, reason, { canTryAgain: true });
     if (error instanceof Refusal && ONE_TOO_MANY.has(error.code)) {
       for (const other of this.waiting) {
         other.controller.abort();
@@ -106,25 +122,27 @@ export class UploadQueue {
 
   /**
    * @param {UploadRow} row
+   * @param {string} name
    * @param {{created: boolean}} document
    */
-  #added(row, { created }) {
+  #added(row, name, { created }) {
     if (created) {
       row.remove();
     } else {
       row.end(sentence("uploadKnown")); // nothing else on the page shows the outcome
     }
-    this.say(`${row.file.name}: ${sentence(created ? "uploadAdded" : "uploadKnown")}`);
+    this.say(`${name}: ${sentence(created ? "uploadAdded" : "uploadKnown")}`);
     this.onAdded();
   }
 
   /**
    * @param {UploadRow} row
+   * @param {string} name
    * @param {string} reason
    */
-  #fail(row, reason, { canTryAgain = false } = {}) {
+  #fail(row, name, reason, { canTryAgain = false } = {}) {
     row.fail(reason, { canTryAgain });
-    this.say(`${row.file.name}: ${reason}`);
+    this.say(`${name}: ${reason}`);
   }
 
   /** @param {UploadRow} row */

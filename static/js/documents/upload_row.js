@@ -1,39 +1,40 @@
-/** The row of one upload: the file's name, its progress, and its error. */
+/** The chip of one upload: the file's name, its progress, and its error, which goes after a while. */
 
 import { find } from "../shared/dom.js";
 
-/** @type {{from: number, unit: string, unitDisplay?: "long"}[]} */
-const SIZES = [
-  { from: 1_000_000, unit: "megabyte" },
-  { from: 1_000, unit: "kilobyte" },
-  { from: 0, unit: "byte", unitDisplay: "long" },
-];
+const SHOWN_MS = 10_000; // what has ended; longer while the pointer or the focus is at it
 
 export class UploadRow {
   /**
    * @param {HTMLTemplateElement} template
-   * @param {File} file
+   * @param {string} name of the file
    * @param {object} options
-   * @param {() => void} options.onAgain
-   * @param {() => void} options.onTakenAway
+   * @param {() => void} options.onTakenAway by its button, or after a while
+   * @param {() => void} [options.onAgain]
    */
-  constructor(template, file, { onAgain, onTakenAway }) {
-    this.file = file;
+  constructor(template, name, { onTakenAway, onAgain = () => {} }) {
     this.controller = new AbortController();
+    this.onTakenAway = onTakenAway;
+    this.hasEnded = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
     this.element = find(document.importNode(template.content, true), "li");
     this.bar = find(this.element, "progress", HTMLProgressElement);
     this.again = find(this.element, "[data-again]");
-    const name = find(this.element, "[data-name]");
-    name.textContent = file.name;
-    name.title = file.name;
-    find(this.element, "[data-size]").textContent = sizeInWords(file);
+    const label = find(this.element, "[data-name]");
+    label.textContent = name;
+    label.title = name;
     this.again.addEventListener("click", onAgain);
     find(this.element, "[data-take-away]").addEventListener("click", onTakenAway);
+    for (const kind of ["pointerenter", "pointerleave", "focusin", "focusout"]) {
+      this.element.addEventListener(kind, () => this.#wait());
+    }
   }
 
   /** @param {string} sentence */
   wait(sentence) {
     this.controller = new AbortController();
+    this.hasEnded = false;
     this.element.classList.replace("is-failed", "is-moving");
     this.again.hidden = true;
     this.#tell(sentence);
@@ -51,9 +52,7 @@ export class UploadRow {
 
   /** @param {string} sentence */
   end(sentence) {
-    this.element.classList.replace("is-moving", "is-ready");
-    this.bar.hidden = true;
-    this.#tell(sentence);
+    this.#end("is-ready", sentence);
   }
 
   /**
@@ -61,26 +60,39 @@ export class UploadRow {
    * @param {{canTryAgain: boolean}} options
    */
   fail(sentence, { canTryAgain }) {
-    this.element.classList.replace("is-moving", "is-failed");
-    this.bar.hidden = true;
     this.again.hidden = !canTryAgain;
-    this.#tell(sentence);
+    this.#end("is-failed", sentence);
   }
 
   remove() {
+    clearTimeout(this.timer);
     this.element.remove();
+  }
+
+  /**
+   * @param {string} kind
+   * @param {string} sentence
+   */
+  #end(kind, sentence) {
+    this.hasEnded = true;
+    this.element.classList.replace("is-moving", kind);
+    this.bar.hidden = true;
+    this.#tell(sentence);
   }
 
   /** @param {string} sentence */
   #tell(sentence) {
-    find(this.element, "[data-words]").textContent = sentence;
+    const words = find(this.element, "[data-words]");
+    words.textContent = sentence;
+    words.title = sentence;
+    this.#wait();
   }
-}
 
-/** @param {File} file */
-function sizeInWords({ size }) {
-  const { from, ...unit } = SIZES.find(({ from }) => size >= from) ?? SIZES[0];
-  /** @type {Intl.NumberFormatOptions} */
-  const figures = { style: "unit", maximumFractionDigits: from >= 1_000_000 ? 1 : 0, ...unit };
-  return new Intl.NumberFormat(document.documentElement.lang, figures).format(size / (from || 1));
+  /** Begin to wait until it goes, unless it is not over yet or is being looked at. */
+  #wait() {
+    clearTimeout(this.timer);
+    if (this.hasEnded && !this.element.matches(":hover, :focus-within")) {
+      this.timer = setTimeout(this.onTakenAway, SHOWN_MS);
+    }
+  }
 }

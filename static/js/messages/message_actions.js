@@ -8,6 +8,7 @@ import { startMessageKeys } from "./message_keys.js";
 import { startMessageSheet } from "./message_sheet.js";
 import { startPins } from "./pins.js";
 import { startRatings } from "./ratings.js";
+import { startReadingAloud } from "./read_aloud.js";
 import { startRegenerateWith, startReplyActions } from "./reply_actions.js";
 import { startSources } from "./sources.js";
 import { sendDecision, startDeciding } from "./tool_calls.js";
@@ -66,6 +67,7 @@ export function startMessageActions(
     onRefused,
   });
   startRatings(page, { form: remark, say: (sentence) => announcer.say(sentence), onRefused });
+  startReadingAloud(page, { onRefused: ({ message }) => composer.showError(message), signal });
   startMessageSheet(page, sheet);
   startPressing(page);
   startCitations(page, passageCard, signal);

@@ -9,7 +9,7 @@ import { find } from "./dom.js";
  *   | "noSocket" | "lateText" | "noConnection" | "unreachable" | "tooLarge"
  *   | "thinking" | "thinkingBegun" | "thoughtFor" | "secondsLong" | "minutesLong"
  *   | "pinned" | "unpinned" | "excluded" | "included" | "neverRecalled" | "recalledAgain" | "edited" | "shown" | "cleaned" | "awaitingApproval"
- *   | "rated" | "unrated" | "remarkSaved" | "passageLoading" | "passageFailed" | "horizon" | "horizonWithPins"
+ *   | "rated" | "unrated" | "remarkSaved" | "readAloudFailed" | "passageLoading" | "passageFailed" | "horizon" | "horizonWithPins"
  *   | "horizonWithRecall" | "horizonWithBoth" | "wouldRecall"
  *   | "queued" | "queuedRemoved" | "queuedUntilEnd" | "queuedUntilApproval" | "queuedAndFailed" | "queuedAndStopped" | "queuedAndLeft" | "queuedPictures"
  *   | "suggestions" | "commands" | "savedPrompts" | "scenarios" | "lookIn" | "promptSaved"
