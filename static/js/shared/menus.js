@@ -15,10 +15,7 @@ export function startMenus(root) {
   root.addEventListener("toggle", (event) => opened(event), { capture: true });
   root.addEventListener("keydown", (event) => move(event));
   root.addEventListener("click", (event) => closeAfter(event));
-  root.addEventListener("scroll", () => query(document, "[data-menu]:popover-open")?.hidePopover(), {
-    capture: true,
-    passive: true,
-  });
+  root.addEventListener("scroll", ({ target }) => follow(target), { capture: true, passive: true });
 }
 
 /**
@@ -36,12 +33,34 @@ function opened({ target }) {
   if (!(target instanceof HTMLElement) || !target.matches("[data-menu]:popover-open")) {
     return;
   }
-  const opener = query(document, `[popovertarget="${target.id}"]`);
+  const opener = openerOf(target);
   if (opener) {
     placeBeside(target, opener.getBoundingClientRect());
   }
   target.style.removeProperty("--menu-opacity");
   itemsOf(target)[0]?.focus();
+}
+
+/**
+ * Stay beside the button while the page scrolls, as it does for a reply that streams; without it there is no menu.
+ * @param {EventTarget | null} scrolled
+ */
+function follow(scrolled) {
+  const menu = query(document, "[data-menu]:popover-open");
+  if (!menu || scrolled === menu) {
+    return;
+  }
+  const at = openerOf(menu)?.getBoundingClientRect();
+  if (!at || at.bottom < 0 || at.top > innerHeight) {
+    menu.hidePopover();
+  } else {
+    placeBeside(menu, at);
+  }
+}
+
+/** @param {HTMLElement} menu */
+function openerOf(menu) {
+  return query(document, `[popovertarget="${menu.id}"]`);
 }
 
 /**
