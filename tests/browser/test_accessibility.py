@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.axe import find_faults
 
-from .page_actions import composer, messages, say
+from .page_actions import composer, messages, open_menu, say
 from .test_dashboard import SET_UP
 from .test_review import session_of
 
@@ -28,7 +28,7 @@ def test_a_new_conversation(page):
 
 def test_a_conversation_with_pins_and_a_line(page):
     say(page, "My name is Andrew")
-    messages(page).first.get_by_role("button", name="Pin").click()
+    open_menu(messages(page).first).get_by_role("menuitemcheckbox", name="Pin").click()
     say(page, "paint the hull " * 700)
     say(page, "and the deck " * 700)
     composer(page).fill("What is my name?")

@@ -250,7 +250,12 @@ function focusNow() {
  */
 function focusOn(article, action) {
   const button = action && article && query(article, `[data-action="${action}"]:not(:disabled)`);
-  (button || article)?.focus();
+  if (button) {
+    button.focus();
+  }
+  if (!button || document.activeElement !== button) {
+    article?.focus(); // also where the button is in a menu that is closed again
+  }
 }
 
 /**
