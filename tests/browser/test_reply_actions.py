@@ -142,7 +142,7 @@ def test_on_a_phone_a_sheet_offers_what_the_row_does(signed_in):
     expect(first.locator(".actions")).to_be_hidden()
     first.get_by_role("button", name="Actions").tap()
     sheet = page.get_by_role("dialog", name="Demo (4k window)")
-    expect(sheet.get_by_role("button", name="Copy")).to_be_visible()
+    expect(sheet.get_by_role("button", name="Copy", exact=True)).to_be_visible()
     expect(sheet.get_by_role("button", name="Regenerate", exact=True)).to_have_count(0)  # only the last can be
     sheet.get_by_role("button", name="Pin").tap()
     expect(sheet).to_be_hidden()

@@ -214,8 +214,12 @@ export class MessageList {
     const editor = query(old, ".editor", HTMLFormElement);
     const [sources, calls, thinking] = [rememberSources(old), rememberCalls(old), rememberThinking(old)];
     const columns = rememberColumns(old);
+    const menu = query(old, "[data-menu]:popover-open")?.id;
     old.replaceWith(article);
     restoreColumns(columns, article);
+    if (menu) {
+      query(article, `#${menu}`)?.showPopover(); // what is chosen from is not taken away
+    }
     restoreSources(sources, article);
     restoreCalls(calls, article);
     restoreThinking(thinking, article);

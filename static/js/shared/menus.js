@@ -1,6 +1,6 @@
 /** Menus that a button opens: placed beside it, walked through by arrow keys and first letters, closed by a choice. */
 
-import { closest, query, queryAll } from "./dom.js";
+import { closest, focusedIn, query, queryAll } from "./dom.js";
 
 const GAP = 4;
 const MARGIN = 8;
@@ -38,7 +38,9 @@ function opened({ target }) {
     placeBeside(target, opener.getBoundingClientRect());
   }
   target.style.removeProperty("--menu-opacity");
-  itemsOf(target)[0]?.focus();
+  if (!focusedIn(target)) {
+    itemsOf(target)[0]?.focus();
+  }
 }
 
 /**
