@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 
 import pytest
+from django.utils import timezone
 
 from conversations.core.errors import DocumentStorageFull, MessageNotFound, ReplyInProgress
 from conversations.models import Completion, Conversation, Document, Message, Passage, Picture, Rating, Run, ToolCall
@@ -152,6 +154,13 @@ def test_it_is_set_to_what_the_conversation_is(talk):
     copy = branch(talk, posted.reply)
     assert (copy.notes, copy.summarises, copy.scenario_id) == ("In short.", True, talk.scenario_id)
     assert (copy.title, copy.anchor_position, copy.starred) == ("Lofoten (branch)", None, False)
+
+
+def test_a_branch_of_what_is_temporary_ends_with_it(talk):
+    posted = answer(talk, "One")
+    until = timezone.now() + dt.timedelta(hours=3)
+    Conversation.objects.filter(pk=talk.pk).update(temporary_until=until)
+    assert branch(talk, posted.reply).temporary_until == until
 
 
 def test_a_title_is_marked_once_and_no_longer_than_a_title():
