@@ -58,7 +58,7 @@ def example(error):
         return error(given_bytes=28_000_001, most_bytes=28_000_000)
     if issubclass(error, errors.TooManyPicturesForModel):
         return error(most=20)
-    if issubclass(error, (errors.NotesHaveTooManyCharacters, errors.NotesHaveTooManyTokens)):
+    if issubclass(error, (errors.NotesHaveTooManyCharacters, errors.NotesHaveTooManyTokens, errors.RemarkTooLong)):
         return error(most=1_000, given=1_234)
     if issubclass(error, errors.SavedPromptTooLong):
         return error(name=80, content=20_000)
