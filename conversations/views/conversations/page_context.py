@@ -43,6 +43,7 @@ from .date_groups import group_by_date
 from .model_menu import model_menu
 from .render_messages import render_messages
 from .summary_context import summary_view
+from .tour import recalls_messages, tour_of
 from .window_context import coverage_summary
 
 CONVERSATIONS_PER_PAGE = 50
@@ -140,7 +141,12 @@ def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scena
         effort=parameters.name(request, "effort"),
         temporary_until=timezone.now() + KEPT_TEMPORARILY if _begins_temporary(request) else None,
     )
-    return {**_context_of(request, conversation), "kept_summary": summary_view(conversation, request_reader(request))}
+    return {
+        **_context_of(request, conversation),
+        "kept_summary": summary_view(conversation, request_reader(request)),
+        "tour": tour_of(conversation),
+        "recalls": recalls_messages(conversation),
+    }
 
 
 def _begins_temporary(request: HtmxRequest) -> bool:

@@ -145,6 +145,23 @@ export class Composer {
     this.#typed();
   }
 
+  /**
+   * Send *content*; what is typed stays where it is.
+   * @param {string} content
+   * @returns {boolean} whether it is on its way; not while something else is
+   */
+  sendBeside(content) {
+    if (this.form.ariaBusy === "true") {
+      return false;
+    }
+    const typed = this.field.value;
+    this.field.value = content;
+    this.form.requestSubmit();
+    this.field.value = typed;
+    this.#changed();
+    return this.form.ariaBusy === "true";
+  }
+
   /** What was wrong with the last attempt is being mended. */
   #typed() {
     this.showError("");

@@ -9,6 +9,7 @@ import { MessageQueue } from "../composer/message_queue.js";
 import { Meter } from "../composer/meter.js";
 import { startSuggestions } from "../composer/suggestions.js";
 import { TemporaryNote } from "../composer/temporary_note.js";
+import { startTour } from "../composer/tour.js";
 import { startWebSwitch } from "../composer/web_switch.js";
 import { startDocuments } from "../documents/documents.js";
 import { AutoScroll } from "../messages/auto_scroll.js";
@@ -182,6 +183,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   labelCopyButtons(page);
   localiseTimes(page);
   startSuggestions(page, { onChosen: (question) => composer.propose(question) });
+  startTour(page, query(page, '[data-part="tour"]'), { send: (content) => composer.sendBeside(content), signal });
   startInspector(find(document, "#inspector", HTMLDialogElement));
   startLargePictures(page, find(document, "#large-picture", HTMLDialogElement));
   document.addEventListener(
