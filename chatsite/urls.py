@@ -16,6 +16,7 @@ from chatsite.accounts.account import account_page
 from chatsite.accounts.gate import views as gate_views
 from chatsite.accounts.preferences import reader_language
 from chatsite.accounts.sign_up import invitation_page
+from chatsite.web_app_manifest import manifest
 
 # The admin signs in where everyone does, with the same limits on attempts.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -30,6 +31,7 @@ handler404 = "conversations.views.http.errors.not_found"
 handler500 = "conversations.views.http.errors.server_error"
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("accounts/login/", views.SignInView.as_view(), name="account_login"),
     path("accounts/signup/", views.SignUpView.as_view(), name="account_signup"),
     path("accounts/2fa/", RedirectView.as_view(pattern_name="account"), name="mfa_index"),
     path("accounts/", include("allauth.urls")),
@@ -38,6 +40,7 @@ urlpatterns = [
     path("account/deleted/", views.account_deleted, name="account_deleted"),
     path("account/second-factor/", views.second_factor, name="second_factor"),
     path("language/", reader_language.choose_language, name="language"),
+    path("manifest.webmanifest", manifest, name="manifest"),
     path("gate/", gate_views.gate, name="gate"),
     path("first-admin/", views.first_admin, name="first_admin"),
     path("first-admin/claim/", views.first_admin_claim, name="first_admin_claim"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.views import SignupView
+from allauth.account.views import LoginView, SignupView
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -24,6 +24,14 @@ from chatsite.accounts.sign_up.first_admin import accept_token, holds_grant, is_
 from chatsite.accounts.sign_up.invitations import held_invitation
 from chatsite.accounts.sign_up.sign_up_policy import SignUpRefused, policy_sentence, usable_invitation
 from chatsite.accounts.signed_in_request import SignedInRequest
+
+
+class SignInView(LoginView):
+    """Sign-in, which says on a new site how its first account is made."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context_data(has_no_admin=is_link_open(), **kwargs)
+        return context
 
 
 class SignUpView(SignupView):

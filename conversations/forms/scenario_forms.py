@@ -85,7 +85,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
     """The settings of a conversation, judged together by `check_scenario`. *instance* has its owner already."""
 
     system_prompt = LinesField(
-        label=_("System prompt"),
+        label=_("Instructions"),
         required=False,
         widget=forms.Textarea({"rows": 7}),
         help_text=_("Sent before every message: who the language model should be and how it should answer."),
@@ -190,6 +190,15 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
     def offers_web_search(self) -> bool:
         """Whether there is a choice: a site without a web search has none."""
         return bool(settings.WEB_SEARCH_URL)
+
+    @property
+    def opens_advanced(self) -> bool:
+        """Whether one of the settings that few people need is not its default, or is wrong."""
+        defaults = Scenario()
+        return any(
+            name in self.errors or getattr(self.instance, name) != getattr(defaults, name)
+            for name in ("policy_name", *POLICY_FIELDS, "sampling")
+        )
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         cast(forms.ChoiceField, self.fields[name]).choices = choices

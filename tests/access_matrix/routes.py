@@ -120,7 +120,7 @@ DOORS: dict[str, Door] = {
             *("account_email_verification_sent", "account_confirm_login_code", "account_reset_password"),
             *("account_reset_password_done", "account_reset_password_from_key", "account_reset_password_from_key_done"),
             *("first_admin", "invitation", "invitation_decline", "mfa_authenticate", "mfa_login_webauthn", "mfa_index"),
-            *("mfa_reauthenticate_webauthn", "account_deleted", "language", "conversations:metrics"),
+            *("mfa_reauthenticate_webauthn", "account_deleted", "language", "conversations:metrics", "manifest"),
             *("openid_connect_login", "openid_connect_callback", "socialaccount_signup"),
             *("socialaccount_login_cancelled", "socialaccount_login_error"),
         ),

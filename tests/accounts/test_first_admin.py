@@ -185,3 +185,15 @@ def test_of_two_confirmations_at_once_one_makes_an_admin():
             wait_for_lock_waits(2)
         assert sorted(answer.result().status_code for answer in answers) == [302, 410]
     assert User.objects.admins().count() == 1
+
+
+def test_the_sign_in_page_says_where_the_link_of_a_new_site_is(client, token):
+    page = client.get("/accounts/login/").text
+    assert "This site has no admin yet. Open the link printed in the terminal." in page
+    assert "Welcome back" not in page
+
+
+def test_the_sign_in_page_of_a_site_with_an_admin_says_nothing_of_it(client, token, admin):
+    page = client.get("/accounts/login/").text
+    assert "no admin yet" not in page
+    assert "Welcome back" in page

@@ -42,7 +42,7 @@ def test_it_works_in_chinese(signed_in):
         stop.click()
         expect(replies(page)).to_have_count(number + 1)
         expect(streaming(page)).to_have_count(0)
-    expect(replies(page).last).to_contain_text("你叫 Anna")
+    expect(replies(page).last).to_contain_text("你叫Anna。见回忆起的")
 
 
 def test_only_the_next_stop_can_be_pressed(page):

@@ -320,3 +320,23 @@ def test_each_language_model_says_what_it_costs(client, settings):
     page = client.get(reverse("conversations:new_scenario")).text
     assert "gpt-4o-mini · $0.15 in / $0.60 out per million tokens</option>" in page
     assert "odd · price unknown</option>" in page
+
+
+OPEN = '<details class="advanced" open>'
+
+
+def test_what_few_people_need_is_folded_while_it_is_as_it_was(client, alice):
+    assert '<details class="advanced">' in client.get(NEW).text
+    assert '<details class="advanced">' in client.get(to("edit_scenario", own(alice))).text
+
+
+@pytest.mark.parametrize("changed", [{"recall_share": 0}, {"policy_name": "full"}, {"sampling": {"temperature": 0.2}}])
+def test_it_is_open_where_something_in_it_was_changed(client, alice, changed):
+    assert OPEN in client.get(to("edit_scenario", own(alice, **changed))).text
+
+
+def test_it_is_open_where_something_in_it_is_wrong(client, alice):
+    answer = client.post(NEW, FORM | {"sampling": "{}", "cap_tokens": "many"})
+    assert answer.status_code == 400
+    assert OPEN in answer.text
+    assert OPEN not in client.post(NEW, FORM | {"sampling": "{}", "name": ""}).text

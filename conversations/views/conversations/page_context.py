@@ -47,6 +47,7 @@ from .tour import recalls_messages, tour_of
 from .window_context import coverage_summary
 
 CONVERSATIONS_PER_PAGE = 50
+LONG_REPLY_SECONDS = 8  # people look elsewhere meanwhile
 SOCKET_PATH = "/ws/"
 # What a chooser of files offers; some browsers know no media type for HEIC.
 PICTURE_KINDS = "image/png,image/jpeg,image/webp,image/gif,image/heic,image/heif,.heic,.heif"
@@ -165,6 +166,7 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         **scenario_context(request, conversation),
         "title": _title_of(conversation),
         "temporary_until": conversation.temporary_until,
+        "long_reply_seconds": LONG_REPLY_SECONDS,
         "coverage": EVERYTHING,
         "coverage_summary": json.dumps(coverage_summary(EVERYTHING)),
         "mark_labels": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),

@@ -29,7 +29,9 @@ def new(request: HtmxRequest) -> HttpResponse:
     """A conversation that begins with its first message; its id is chosen here, so that sending twice begins one."""
     remember_time_zone(request.user, request.COOKIES)
     scenario = scenario_to_begin_with(request.user, parameters.scenario_id(request))
-    return render(request, PAGE, new_page_context(request, uuid.uuid4(), scenario))
+    shared = parameters.shared_text(request)
+    context = new_page_context(request, uuid.uuid4(), scenario) | {"draft": shared, "is_shared": bool(shared)}
+    return render(request, PAGE, context)
 
 
 @require_safe

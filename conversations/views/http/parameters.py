@@ -118,6 +118,12 @@ def name(request: HttpRequest, parameter: str) -> str:
     return value
 
 
+def shared_text(request: HttpRequest) -> str:
+    """Return what another app shares with the installed site: a title, a text and an address, each if it is there."""
+    parts = (request.GET.get(f"shared_{part}", "").strip() for part in ("title", "text", "url"))
+    return "\n".join(dict.fromkeys(part for part in parts if part))
+
+
 def flag(request: HttpRequest, name: str) -> bool:
     """Return what the form asks for: `true` or `false`."""
     value = request.POST.get(name)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.functional import Promise
 from django.utils.text import slugify
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
 from conversations.core.errors import ConversationError, ScenarioNotFound
 from conversations.forms.scenario_forms import MATTERS_TO, ScenarioFileForm, ScenarioForm
 from conversations.models import Scenario
+from conversations.providers.catalog.language_models import default_language_model, language_models
 from conversations.selectors.conversations.documents import scenario_documents_count
 from conversations.selectors.conversations.scenarios import (
     find_own_scenario,
@@ -36,6 +40,16 @@ from conversations.window_policies import policy_choices
 from conversations.wording.error_sentences import error_sentence, request_reader
 
 NAME_CHARACTERS = 80  # of the one copied, so that there is room to say so
+# What the drawing of each policy shows; one of the site's own has none.
+SLIDE_WORDS: Mapping[str, Promise] = {
+    "sliding": gettext_lazy("When the window is full it slides once, and older messages then fill {percent} % of it."),
+    "sliding-with-summary": gettext_lazy(
+        "When the window is full it slides once, and older messages then fill {percent} % of it. A summary stands for "
+        "what is out of view."
+    ),
+    "last-n-messages": gettext_lazy("The newest {messages} messages are sent, as far as they fit."),
+    "full": gettext_lazy("Everything is sent. Once it no longer fits, nothing is: the next message is refused."),
+}
 
 
 def show_missing_scenario(request: HttpRequest, error: ConversationError, **kwargs: object) -> HttpResponse:
@@ -96,8 +110,19 @@ def _form_page(request: HtmxRequest, instance: Scenario, **beside: object) -> Ht
         except ValidationError as error:
             form.add_error(None, error)
     title = Scenario.objects.get(pk=instance.pk).name if instance.pk else gettext("New scenario")
-    context = {"form": form, "title": title, "matters_to": MATTERS_TO} | beside
+    context = {"form": form, "title": title, "matters_to": MATTERS_TO, **_drawn(form)} | beside
     return render(request, "conversations/scenario_form.html", context, status=400 if form.errors else 200)
+
+
+def _drawn(form: ScenarioForm) -> dict[str, str]:
+    """What the drawings of the form need: the windows of the models that can be chosen, and words for each policy."""
+    names = [str(name) for name, _ in cast(Any, form.fields["language_model"]).choices]
+    models = {name: (language_models().get(name) or default_language_model()).language_model for name in names}
+    windows = {
+        name: {"contextWindow": model.context_window_tokens, "replyReserve": model.reply_reserve_tokens}
+        for name, model in models.items()
+    }
+    return {"models": json.dumps(windows), "slide_words": json.dumps(SLIDE_WORDS, cls=DjangoJSONEncoder)}
 
 
 def _stored(request: HtmxRequest, scenario: Scenario) -> HttpResponse:

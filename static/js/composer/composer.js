@@ -34,7 +34,11 @@ export class Composer {
     this.field = fieldOf(form, "content", HTMLTextAreaElement);
     this.error = find(form, "[data-error]");
     this.hint = query(form, "[data-hint]"); // a message that is edited has none
-    this.field.value ||= draft.content;
+    const [given, kept] = [this.field.value, draft.content];
+    this.field.value ||= kept;
+    if (form.hasAttribute("data-shared") && kept) {
+      this.field.value = kept.includes(given) ? kept : `${kept}\n\n${given}`; // what was typed before is not lost
+    }
     this.field.addEventListener("input", () => {
       this.#waitForPictures(false); // it is being changed: it is not sent in the middle of a word
       this.#typed();

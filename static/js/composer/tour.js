@@ -26,6 +26,7 @@ export function startTour(page, tour, { send, signal }) {
   }
   const observer = new MutationObserver(showNext);
   observer.observe(page, { attributeFilter: ["class"] });
+  showNext();
 
   function leave() {
     observer.disconnect();

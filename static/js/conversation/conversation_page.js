@@ -30,6 +30,7 @@ import { Costs } from "./costs.js";
 import { frameHandler } from "./frame_handlers.js";
 import { startInspector } from "./inspector.js";
 import { ModelChoice } from "./model_choice.js";
+import { startReplyNotice } from "./reply_notice.js";
 import { startScenarioChoice } from "./scenario_choice.js";
 import { Sending } from "./sending.js";
 import { startKeyList, startShortcuts } from "./shortcuts.js";
@@ -184,6 +185,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   localiseTimes(page);
   startSuggestions(page, { onChosen: (question) => composer.propose(question) });
   startTour(page, query(page, '[data-part="tour"]'), { send: (content) => composer.sendBeside(content), signal });
+  startReplyNotice(page, { title: () => find(page, "[data-conversation-title]").textContent ?? "", signal });
   startInspector(find(document, "#inspector", HTMLDialogElement));
   startLargePictures(page, find(document, "#large-picture", HTMLDialogElement));
   document.addEventListener(
