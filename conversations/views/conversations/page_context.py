@@ -132,8 +132,8 @@ def scenario_context(request: HtmxRequest, conversation: Conversation) -> dict[s
     }
 
 
-def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
-    """The page of a conversation that begins with its first message, and the language model that the address names."""
+def new_view_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
+    """A conversation that begins with its first message, and the language model that the address names."""
     conversation = Conversation(
         public_id=public_id,
         owner=request.user,
@@ -150,6 +150,11 @@ def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scena
     }
 
 
+def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
+    """The page of a conversation that begins with its first message, in the shell."""
+    return new_view_context(request, public_id, scenario) | shell_context(request, public_id)
+
+
 def _begins_temporary(request: HtmxRequest) -> bool:
     return "true" in (request.GET.get("temporary"), request.POST.get("temporary"))
 
@@ -162,7 +167,7 @@ def _title_of(conversation: Conversation) -> str:
 def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, Any]:
     public_id, scenario = conversation.public_id, conversation.scenario
     return {
-        **list_context(request, current=public_id),
+        "public_id": public_id,
         **scenario_context(request, conversation),
         "title": _title_of(conversation),
         "temporary_until": conversation.temporary_until,
@@ -171,7 +176,6 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         "coverage_summary": json.dumps(coverage_summary(EVERYTHING)),
         "mark_labels": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),
         "parts": PART_LABELS,
-        "socket_path": SOCKET_PATH,
         "urls": json.dumps(_urls(public_id)),
         **adding_context(Addresses("conversation", public_id)),
         **picture_context(),
@@ -195,7 +199,17 @@ def picture_context() -> dict[str, Any]:
 
 
 def page_context(request: HtmxRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
-    """The page of a conversation with its newest messages, or those before a position."""
+    """The page of a conversation with its newest messages, or those before a position, in the shell."""
+    return view_context(request, conversation, before=before) | shell_context(request, conversation.public_id)
+
+
+def shell_context(request: HtmxRequest, current: uuid.UUID) -> dict[str, Any]:
+    """What stands around a conversation, and stays when another one is shown."""
+    return {**list_context(request, current=current), "socket_path": SOCKET_PATH}
+
+
+def view_context(request: HtmxRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
+    """A conversation with its newest messages, or those before a position."""
     return {
         **_context_of(request, conversation),
         **thread_context(request, conversation, before=before),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET, require_safe
 
 from chatsite.accounts.preferences.reader_time_zone import remember_time_zone
@@ -17,10 +19,18 @@ from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import request_reader
 
-from .page_context import list_context, new_page_context, page_context, thread_context
+from .page_context import (
+    list_context,
+    new_view_context,
+    page_context,
+    shell_context,
+    thread_context,
+    view_context,
+)
 from .snapshot import conversation_snapshot
 
-PAGE = "conversations/conversation.html"
+PAGE, VIEW = "conversations/conversation.html", "conversations/_view.html"
+WITHOUT_SHELL = "X-Without-Shell"  # a page asks with it for another conversation alone: its own shell stays
 
 
 @require_safe
@@ -29,9 +39,9 @@ def new(request: HtmxRequest) -> HttpResponse:
     """A conversation that begins with its first message; its id is chosen here, so that sending twice begins one."""
     remember_time_zone(request.user, request.COOKIES)
     scenario = scenario_to_begin_with(request.user, parameters.scenario_id(request))
-    shared = parameters.shared_text(request)
-    context = new_page_context(request, uuid.uuid4(), scenario) | {"draft": shared, "is_shared": bool(shared)}
-    return render(request, PAGE, context)
+    public_id, shared = uuid.uuid4(), parameters.shared_text(request)
+    context = new_view_context(request, public_id, scenario) | {"draft": shared, "is_shared": bool(shared)}
+    return _render(request, public_id, context)
 
 
 @require_safe
@@ -40,11 +50,21 @@ def conversation(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """A conversation; with the position of a question to be asked again more narrowly, that question is the draft."""
     found = find_conversation(request.user, public_id)
     remember_time_zone(request.user, request.COOKIES)
-    context = page_context(request, found)
+    context = view_context(request, found)
     position = parameters.position(request, "narrow")
     if position is not None:
         context |= {"draft": question_at(found, position), "is_narrowing": True}
-    return render(request, PAGE, context)
+    return _render(request, public_id, context)
+
+
+def _render(request: HtmxRequest, public_id: uuid.UUID, context: dict[str, Any]) -> HttpResponse:
+    """Render a conversation: alone for a page that has the shell already, as a whole page for all others."""
+    if WITHOUT_SHELL in request.headers:
+        response = render(request, VIEW, context)
+    else:
+        response = render(request, PAGE, context | shell_context(request, public_id))
+    patch_vary_headers(response, (WITHOUT_SHELL,))
+    return response
 
 
 @require_GET

@@ -41,6 +41,15 @@ import { startKeyList, startShortcuts } from "./shortcuts.js";
  * @property {import("../sidebar/sidebar.js").Sidebar} sidebar
  * @property {HTMLElement} announcer a polite live region
  * @property {HTMLDialogElement} smallDialog
+ * @property {import("../shell/navigation.js").Navigation} navigation
+ */
+
+/**
+ * @typedef {object} StartedConversation
+ * @property {() => void} end
+ * @property {import("../messages/auto_scroll.js").ScrollPlace | undefined} place what of the thread is in view
+ * @property {(place: import("../messages/auto_scroll.js").ScrollPlace) => void} restore
+ * @property {() => void} focus gives the focus to the field
  */
 
 /**
@@ -48,9 +57,9 @@ import { startKeyList, startShortcuts } from "./shortcuts.js";
  * place: its timers, observers and what it listens to outside of the page.
  * @param {HTMLElement} page
  * @param {Shell} shell
- * @returns {{end: () => void}}
+ * @returns {StartedConversation}
  */
-export function startConversation(page, { socket, sidebar, announcer: region, smallDialog }) {
+export function startConversation(page, { socket, sidebar, announcer: region, smallDialog, navigation }) {
   const ending = new AbortController();
   const { signal } = ending;
   const scroller = find(page, '[data-part="scroller"]');
@@ -83,7 +92,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     onAwaitingApproval: (call) => announcer.say(dataOf(call, "announcement")),
   });
   const coverage = new WindowCoverage(list);
-  sidebar.enter(conversation);
+  sidebar.enter(conversation, { isStored });
   const connection = new Connection({ socket, conversation, urls, beginning, isStored, signal });
   const meter = new Meter(find(page, '[data-part="meter"]'), {
     url: urls.estimate,
@@ -92,7 +101,14 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     signal,
   });
   const draft = new Draft(conversation, { isStored, storage });
-  const sending = new Sending(page, { connection, draft, url: urls.conversation, signal });
+  const sending = new Sending(page, {
+    connection,
+    draft,
+    url: urls.conversation,
+    navigation,
+    onLeft: () => sidebar.reload(),
+    signal,
+  });
   const composer = new Composer(form, {
     draft,
     send: sendOrQueue,
@@ -156,7 +172,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       costs,
       model,
       onState,
-      onGapTooLarge: () => location.replace(urls.conversation),
+      onGapTooLarge: () => navigation.replace(urls.conversation),
     }),
     onTransport: showTransport,
   });
@@ -213,7 +229,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   startScenarioChoice(query(page, '[data-part="scenario"]', HTMLFormElement), {
     isStored: () => connection.isStored,
     url: urls.scenario,
-    conversation: urls.conversation,
+    onChosen: () => navigation.replace(urls.conversation),
     signal,
     onRefused,
   });
@@ -248,8 +264,8 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       preview: { run: () => find(page, '[data-part="preview"]').click() },
       save: { run: savePrompt },
       prompts: { run: () => location.assign(urls.prompts) },
-      new: { run: () => location.assign(urls.new) },
-      temporary: { run: () => location.assign(urls.newTemporary) },
+      new: { run: () => navigation.go(urls.new) },
+      temporary: { run: () => navigation.go(urls.newTemporary) },
       keep: { isAvailable: () => Boolean(temporary) && connection.isStored, run: keepTemporary },
       keys: { run: () => keys.togglePopover() },
     },
@@ -371,7 +387,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       }
       const isLeft = signal.aborted;
       const asNew = new URLSearchParams({ scenario: String(id), ...(temporary && { temporary: "true" }) });
-      isLeft || location.assign(connection.isStored ? urls.conversation : `${urls.new}?${asNew}`);
+      isLeft || navigation.replace(connection.isStored ? urls.conversation : `${urls.new}?${asNew}`);
     } catch (error) {
       onRefused(error);
     }
@@ -425,5 +441,12 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     }
   }
 
-  return { end: () => ending.abort() };
+  return {
+    end: () => ending.abort(),
+    get place() {
+      return autoScroll.place;
+    },
+    restore: (place) => autoScroll.restore(place),
+    focus: () => composer.focus(),
+  };
 }

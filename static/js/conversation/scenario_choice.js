@@ -1,4 +1,4 @@
-/** The choice of a scenario in the header: taken at once, and the page is loaded again; what was typed is kept. */
+/** The choice of a scenario in the header: taken at once, and the conversation is loaded again; what was typed is kept. */
 
 import { postForm } from "../server/http.js";
 
@@ -7,11 +7,11 @@ import { postForm } from "../server/http.js";
  * @param {object} options
  * @param {() => boolean} options.isStored
  * @param {string} options.url
- * @param {string} options.conversation the address of the conversation
+ * @param {() => void} options.onChosen
  * @param {AbortSignal} options.signal of the page, which may be left meanwhile
  * @param {(error: unknown) => void} options.onRefused
  */
-export function startScenarioChoice(form, { isStored, url, conversation, signal, onRefused }) {
+export function startScenarioChoice(form, { isStored, url, onChosen, signal, onRefused }) {
   form?.addEventListener("change", async ({ target }) => {
     if (!isStored()) {
       form.submit();
@@ -19,7 +19,7 @@ export function startScenarioChoice(form, { isStored, url, conversation, signal,
     }
     try {
       await postForm(url, { scenario: /** @type {HTMLSelectElement} */ (target).value });
-      signal.aborted || location.assign(conversation);
+      signal.aborted || onChosen();
     } catch (error) {
       onRefused(error);
     }

@@ -16,9 +16,13 @@ export class Sending {
    * @param {Connection} options.connection
    * @param {Draft} options.draft
    * @param {string} options.url the address of the conversation
+   * @param {import("../shell/navigation.js").Navigation} options.navigation
+   * @param {() => void} options.onLeft told that it is stored when the page has been left meanwhile
    * @param {AbortSignal} options.signal of the page, which may be left while a message is on its way
    */
-  constructor(page, { connection, draft, url, signal }) {
+  constructor(page, { connection, draft, url, navigation, onLeft, signal }) {
+    this.navigation = navigation;
+    this.onLeft = onLeft;
     this.signal = signal;
     this.page = page;
     this.connection = connection;
@@ -48,10 +52,10 @@ export class Sending {
     this.draft.markStored();
     this.page.setAttribute("data-stored", "");
     if (this.signal.aborted) {
-      return; // the address is another page's
+      this.onLeft();
+    } else {
+      this.navigation.nameAddress(this.url);
     }
-    history.replaceState(null, "", this.url);
-    find(document, '.languages [name="next"]', HTMLInputElement).value = this.url;
   }
 
   /**
@@ -71,6 +75,6 @@ export class Sending {
       throw error;
     }
     this.draft.clear();
-    this.signal.aborted || location.assign(this.url.replace(conversation, other));
+    this.signal.aborted || this.navigation.replace(this.url.replace(conversation, other));
   }
 }

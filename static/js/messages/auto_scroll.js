@@ -1,6 +1,13 @@
 /** Auto-scroll: stay at the newest text while it is in view; where the user has scrolled up, offer the way back. */
 
-import { closest } from "../shared/dom.js";
+import { closest, queryAll } from "../shared/dom.js";
+
+/**
+ * @typedef {object} ScrollPlace what of a thread is in view
+ * @property {string} [message] the id of the first message in view
+ * @property {number} below how far below the upper edge it begins
+ * @property {number} fromEnd how far the upper edge is from the end of the thread
+ */
 
 const NEAR_PIXELS = 80;
 
@@ -26,6 +33,39 @@ export class AutoScroll {
     observer.observe(content);
     observer.observe(scroller);
     signal.addEventListener("abort", () => observer.disconnect());
+  }
+
+  /**
+   * Show again what was in view when the page was left.
+   * @param {ScrollPlace} place
+   */
+  restore({ message, below, fromEnd }) {
+    const article = message ? document.getElementById(message) : null;
+    const { scroller } = this;
+    this.isFollowing = false;
+    scroller.scrollTop = scroller.scrollHeight - fromEnd;
+    if (article) {
+      scroller.scrollTop += article.getBoundingClientRect().top - scroller.getBoundingClientRect().top - below;
+    }
+  }
+
+  /**
+   * Return what is in view, if it is not the end, which a page shows anyway.
+   * @returns {ScrollPlace | undefined}
+   */
+  get place() {
+    if (this.isFollowing) {
+      return undefined;
+    }
+    const { scroller } = this;
+    const { top } = scroller.getBoundingClientRect();
+    const articles = queryAll(scroller, "[data-message]");
+    const seen = articles.find((article) => article.getBoundingClientRect().bottom > top);
+    return {
+      message: seen?.id,
+      below: seen ? seen.getBoundingClientRect().top - top : 0,
+      fromEnd: scroller.scrollHeight - scroller.scrollTop,
+    };
   }
 
   toNewest() {

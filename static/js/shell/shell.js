@@ -8,18 +8,25 @@ import { openWhenFilled } from "../shared/dialogs.js";
 import { dataOf, find } from "../shared/dom.js";
 import { startMenus } from "../shared/menus.js";
 import { Sidebar } from "../sidebar/sidebar.js";
+import { Navigation } from "./navigation.js";
 
-const page = find(document, "#main");
 const region = find(document, '[data-part="announcer"]');
 const smallDialog = find(document, "#small-dialog", HTMLDialogElement);
 const announcer = new Announcer(region);
+const socket = new Socket(dataOf(document.body, "socket"));
+const sidebar = new Sidebar(find(document, "#sidebar"), {
+  onAwaitingApproval: (sentence) => announcer.say(sentence),
+});
+const navigation = new Navigation({
+  view: find(document, '[data-part="view"]'),
+  start: (page) => startConversation(page, { socket, sidebar, announcer: region, smallDialog, navigation }),
+  onArrived() {
+    sidebar.close();
+    announcer.say(sidebar.title);
+  },
+});
 
 startCopying(document.body, (sentence) => announcer.say(sentence));
 startMenus(document.body);
 openWhenFilled(smallDialog);
-startConversation(page, {
-  socket: new Socket(dataOf(document.body, "socket")),
-  sidebar: new Sidebar(find(document, "#sidebar"), { onAwaitingApproval: (sentence) => announcer.say(sentence) }),
-  announcer: region,
-  smallDialog,
-});
+navigation.begin();

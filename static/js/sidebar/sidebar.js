@@ -21,17 +21,25 @@ export class Sidebar {
     this.awaiting = this.#listedAsAwaiting;
     /** @type {Set<string>} */
     this.untold = new Set();
-    element.addEventListener("htmx:afterRequest", (event) => isPost(event) && this.#close());
+    element.addEventListener("htmx:configRequest", (event) => this.#nameCurrent(event));
+    element.addEventListener("htmx:afterRequest", (event) => isPost(event) && this.close());
     element.addEventListener("htmx:load", (event) => this.#arrived(event));
   }
 
   /**
    * Show which conversation the page shows now, under the title that stands there.
    * @param {string} conversation
+   * @param {{isStored: boolean}} options one that is not has no place in the list yet
    */
-  enter(conversation) {
+  enter(conversation, { isStored }) {
+    const isFirst = !this.conversation; // the list came with it
     this.conversation = conversation;
     this.title = find(document, "[data-conversation-title]").textContent;
+    this.#mark(query(this.element, ".new-conversation"), !isStored);
+    this.#draw();
+    if (isStored && !isFirst && !this.#entry(conversation)) {
+      this.reload(); // begun elsewhere
+    }
   }
 
   /**
@@ -48,7 +56,7 @@ export class Sidebar {
     if (entry) {
       find(entry, "[data-entry-title]").textContent = title;
     } else {
-      this.#reload();
+      this.reload();
     }
   }
 
@@ -75,7 +83,7 @@ export class Sidebar {
     this.#draw();
     this.#tell();
     if (news.some((conversation) => !this.#entry(conversation))) {
-      this.#reload(); // begun in another tab: it has to be in the list to be found
+      this.reload(); // begun in another tab: it has to be in the list to be found
     }
   }
 
@@ -109,9 +117,26 @@ export class Sidebar {
 
   #draw() {
     for (const entry of queryAll(this.element, "[data-entry]")) {
+      const isCurrent = dataOf(entry, "entry") === this.conversation;
+      this.#mark(entry, isCurrent);
+      entry.closest(".entry")?.classList.toggle("is-current", isCurrent);
       find(entry, "[data-entry-awaiting-approval]").hidden = !this.awaiting.has(dataOf(entry, "entry"));
     }
     this.#drawTab();
+  }
+
+  /**
+   * @param {HTMLElement | null} link
+   * @param {boolean} isCurrent
+   */
+  #mark(link, isCurrent) {
+    isCurrent ? link?.setAttribute("aria-current", "page") : link?.removeAttribute("aria-current");
+  }
+
+  /** The server marks the current entry of a list, and answers the deletion of the current one in another way. */
+  #nameCurrent(/** @type {Event} */ event) {
+    const { detail } = /** @type {CustomEvent<{parameters: Record<string, string>}>} */ (event);
+    detail.parameters.current = this.conversation;
   }
 
   #drawTab() {
@@ -134,13 +159,13 @@ export class Sidebar {
   }
 
   /** Once something was done in the drawer, the note that says so must not lie below it. */
-  #close() {
+  close() {
     if (this.element.matches(":popover-open")) {
       this.element.hidePopover();
     }
   }
 
-  #reload() {
+  reload() {
     htmx()?.trigger(find(this.element, "[data-list]"), "reload");
   }
 }

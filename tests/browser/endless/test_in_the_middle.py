@@ -109,3 +109,17 @@ def test_a_reply_is_stopped_without_javascript(signed_in):
     page.get_by_role("button", name="Send").click()
     streaming(page).get_by_role("button", name="Stop").click()
     expect(page.locator('[data-state="stopped"]')).to_be_visible()
+
+
+def test_a_reply_goes_on_while_another_conversation_is_shown(page):
+    begin(page)
+    page.get_by_role("link", name="New conversation").click()
+    expect(messages(page)).to_have_count(0)
+    expect(page.get_by_role("button", name="Stop the reply")).to_be_hidden()
+    page.go_back()
+    shown = replies(page).locator("[data-content]")
+    expect(streaming(page)).to_have_count(1)
+    before = shown.inner_text()
+    expect(shown).not_to_have_text(before, use_inner_text=True)
+    page.get_by_role("button", name="Stop the reply").click()
+    expect(page.get_by_text("You stopped this reply.")).to_be_visible()

@@ -1,0 +1,118 @@
+"""Switching conversations in Chromium: from the click in the list until the other conversation is drawn.
+
+A site is served as `make run` does, with conversations of so many messages each. The page goes from one to the next by
+clicks in its list. The time goes from the event of the click to the end of the first frame in which the other title
+stands, by the page's own clock. The first round is not counted: it compiles scripts and fills caches. For comparison,
+the same conversations are opened as new pages, from the request to the first contentful paint.
+
+    python -m tests.benchmarks.switching [--messages 40] [--switches 100] [--json F]
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+from collections.abc import Sequence
+
+from playwright.sync_api import Page, expect
+
+from tests.benchmarks._figures import Figures, arguments_for, percentile, verdict, write_json
+from tests.benchmarks._processes import started
+from tests.benchmarks._site import temporary_site
+from tests.benchmarks.recall_story import chromium_page
+from tests.browser.page_actions import composer
+from tests.support.ports import free_port
+
+CONVERSATIONS = 5
+MESSAGES = 40
+SWITCHES = 100
+GOAL_MS = 100
+PARAGRAPHS = (
+    "Take **Reine** for the first four nights. The cabin faces north over the open fjord, so with a clear sky you can "
+    "watch the lights from the jetty, and the last street lamp is 200 m away.",
+    "| What | State | For two |\n| --- | --- | --- |\n| Flights | booked | 612 |\n| Rorbu, 4 nights | booked | 784 |",
+    "```python\ndef fare(nights: int) -> int:\n    return 196 * nights\n```",
+    "1. Ask for the ferry times.\n2. Book the car only then.\n3. Keep the Friday free.",
+)
+# From the click to the end of the first frame in which the title has changed, in milliseconds.
+SWITCH = """title => new Promise(resolve => {
+  const link = [...document.querySelectorAll('[data-entry]')].find(each => each.textContent.trim().startsWith(title));
+  const began = performance.now();
+  link.click();
+  const look = () => document.querySelector('[data-conversation-title]')?.textContent === title
+    ? setTimeout(() => resolve(performance.now() - began)) : requestAnimationFrame(look);
+  requestAnimationFrame(look);
+})"""
+OPENED = "() => performance.getEntriesByType('paint').find(({ name }) => name === 'first-contentful-paint').startTime"
+
+
+def measure(*, size: int, switches: int) -> Figures:
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    with temporary_site(PORT=str(port), SITE_URL=address, LANGUAGE_MODELS="", OPENAI_BASE_URL=""):
+        titles, paths, cookie = make_conversations(size)
+        with started("manage.py", "serve", ready="Stop it with"), chromium_page(address, cookie) as page:
+            page.goto(paths[0])
+            expect(composer(page)).to_be_editable()
+            switched = [switch(page, title) for title in rounds(titles, switches)][CONVERSATIONS:]
+            opened = [open_page(page, path) for path in rounds(paths, CONVERSATIONS * 4)][CONVERSATIONS:]
+    return {"messages": size, "switching": figures_of(switched), "new_page": figures_of(opened)}
+
+
+def make_conversations(size: int) -> tuple[list[str], list[str], str]:
+    """Return titles and paths of the conversations, and the session of their owner."""
+    from chatsite.accounts.models import User
+    from conversations.services.portability.chat_history import ChatHistory
+    from tests.support.sockets import sign_in
+
+    user = User.objects.create_user("switching@example.org")
+    chosen = random.Random(7)
+    titles, paths = [], []
+    for number in range(CONVERSATIONS):
+        messages = []
+        for turn in range(size // 2):
+            messages.append({"role": "user", "content": f"Question {turn} of conversation {number}?"})
+            messages.append({"role": "assistant", "content": "\n\n".join(chosen.choices(PARAGRAPHS, k=3))})
+        conversation = ChatHistory.from_openai(user=user, messages=messages).conversation
+        conversation.title = f"Conversation {number}"
+        conversation.save(update_fields=["title"])
+        titles.append(conversation.title)
+        paths.append(f"/c/{conversation.public_id}/")
+    return titles, paths, sign_in(user)
+
+
+def rounds(items: Sequence[str], count: int) -> list[str]:
+    """Return *items* in turns, beginning with the second: the first is shown."""
+    return [items[(number + 1) % len(items)] for number in range(count + len(items))]
+
+
+def switch(page: Page, title: str) -> float:
+    return float(page.evaluate(SWITCH, title))
+
+
+def open_page(page: Page, path: str) -> float:
+    page.goto(path)
+    return float(page.evaluate(OPENED))
+
+
+def figures_of(times: Sequence[float]) -> Figures:
+    return {"n": len(times), "median_ms": statistics.median(times), "p95_ms": percentile(times, 0.95)}
+
+
+def main() -> None:
+    parser = arguments_for(__doc__ or "")
+    parser.add_argument("--messages", type=int, default=MESSAGES)
+    parser.add_argument("--switches", type=int, default=SWITCHES)
+    arguments = parser.parse_args()
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright has a loop of its own in this thread
+    figures = measure(size=arguments.messages, switches=arguments.switches)
+    switching, new_page = figures["switching"], figures["new_page"]
+    print(f"switching, n={switching['n']}: median {switching['median_ms']:.0f} ms,")
+    print(f"  p95 in ms {verdict(switching['p95_ms'], at_most=GOAL_MS)}")
+    print(f"as a new page, n={new_page['n']}: median {new_page['median_ms']:.0f} ms, p95 {new_page['p95_ms']:.0f} ms")
+    write_json(figures, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+"""From conversation to conversation: the thread changes, and the shell around it stays."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from .page_actions import (
+    CONVERSATION_PATH,
+    composer,
+    draft_kept,
+    is_at_end,
+    messages,
+    say,
+    scroller,
+    wait_until,
+    write,
+)
+
+LONG = "\n\n".join(f"Line {number} of a long message." for number in range(60))
+
+
+def listed(page, title):
+    return page.get_by_role("navigation", name="Conversations").get_by_role("link", name=title, exact=True)
+
+
+def heading(page):
+    return page.get_by_role("heading", level=1)
+
+
+def new_conversation(page):
+    page.get_by_role("link", name="New conversation").click()
+    expect(heading(page)).to_have_text("New conversation")
+
+
+@pytest.fixture
+def two(page):
+    """A page with two conversations that shows the second; it says when it is loaded as a new page."""
+    say(page, "The first one")
+    new_conversation(page)
+    say(page, "The second one")
+    page.evaluate("window.stays = true")
+    return page
+
+
+def stays(page):
+    return page.evaluate("window.stays === true")
+
+
+def test_a_click_in_the_list_changes_the_thread_and_leaves_the_shell_standing(two):
+    listed(two, "The first one").click()
+    expect(heading(two)).to_have_text("The first one")
+    expect(two).to_have_title("The first one · Windowseat")
+    expect(messages(two)).to_have_count(2)
+    expect(messages(two).first).to_contain_text("The first one")
+    assert CONVERSATION_PATH.search(two.url)
+    expect(listed(two, "The first one")).to_have_attribute("aria-current", "page")
+    expect(listed(two, "The second one")).not_to_have_attribute("aria-current", "page")
+    expect(composer(two)).to_be_focused()
+    expect(two.locator('[data-part="announcer"]')).to_have_text("The first one")
+    assert stays(two)
+
+
+def test_what_is_done_in_it_is_done_once_and_over_the_same_socket(two):
+    sockets = []
+    two.on("websocket", lambda socket: sockets.append(socket.url))
+    listed(two, "The first one").click()
+    expect(heading(two)).to_have_text("The first one")
+    listed(two, "The second one").click()
+    expect(heading(two)).to_have_text("The second one")
+    say(two, "And once more")
+    expect(messages(two)).to_have_count(4)
+    expect(two.get_by_role("article").get_by_text("And once more", exact=True)).to_have_count(1)
+    assert stays(two)
+    assert not sockets
+
+
+def test_back_and_forward_show_what_was_shown_where_it_was_read(page):
+    say(page, LONG)
+    new_conversation(page)
+    say(page, "The short one")
+    listed(page, "Line 0 of a long message.").click()
+    expect(heading(page)).to_have_text(re.compile("Line 0"))
+    wait_until(page, lambda: is_at_end(page))
+    scroller(page).evaluate("e => e.scrollTo(0, 300)")
+    expect(page.get_by_role("button", name="Jump to the newest message")).to_be_visible()
+    listed(page, "The short one").click()
+    expect(heading(page)).to_have_text("The short one")
+    page.go_back()
+    expect(heading(page)).to_have_text(re.compile("Line 0"))
+    wait_until(page, lambda: abs(scroller(page).evaluate("e => e.scrollTop") - 300) < 3)
+    page.go_forward()
+    expect(heading(page)).to_have_text("The short one")
+    expect(listed(page, "The short one")).to_have_attribute("aria-current", "page")
+
+
+def test_a_draft_stays_with_its_conversation(two):
+    composer(two).fill("half a thought")
+    listed(two, "The first one").click()
+    expect(heading(two)).to_have_text("The first one")
+    expect(composer(two)).to_have_value("")
+    two.go_back()
+    expect(composer(two)).to_have_value("half a thought")
+
+
+def test_a_click_with_control_opens_a_page_of_its_own(two):
+    with two.context.expect_page() as opened:
+        listed(two, "The first one").click(modifiers=["ControlOrMeta"])
+    expect(heading(opened.value)).to_have_text("The first one")
+    expect(heading(two)).to_have_text("The second one")
+
+
+def test_a_new_conversation_is_begun_without_a_new_page(two):
+    two.get_by_role("link", name="New conversation").click()
+    expect(heading(two)).to_have_text("New conversation")
+    expect(two.get_by_role("link", name="New conversation")).to_have_attribute("aria-current", "page")
+    say(two, "The third one")
+    expect(heading(two)).to_have_text("The third one")
+    expect(listed(two, "The third one")).to_have_attribute("aria-current", "page")
+    assert CONVERSATION_PATH.search(two.url)
+    two.go_back()
+    expect(heading(two)).to_have_text("The second one")
+    two.go_forward()
+    expect(heading(two)).to_have_text("The third one")
+    assert stays(two)
+
+
+def test_a_message_that_is_on_its_way_when_the_page_is_left_arrives_once(two):
+    held = []
+    two.route("**/messages/post/", lambda route: held.append(route))
+    new_conversation(two)
+    write(two, "On its way")
+    wait_until(two, lambda: held)
+    listed(two, "The first one").click()
+    expect(heading(two)).to_have_text("The first one")
+    address = two.url
+    held[0].continue_()
+    expect(listed(two, "On its way")).to_be_visible()
+    assert two.url == address
+    expect(heading(two)).to_have_text("The first one")
+    wait_until(two, lambda: not any(draft_kept(two)))
+    listed(two, "On its way").click()
+    expect(messages(two)).to_have_count(2)
+
+
+def test_the_last_of_two_clicks_counts(two):
+    held = []
+    first = listed(two, "The first one").get_attribute("href")
+    two.route(f"**{first}", lambda route: held.append(route), times=1)
+    listed(two, "The first one").click()
+    wait_until(two, lambda: held)
+    new_conversation(two)
+    held[0].abort()
+    expect(heading(two)).to_have_text("New conversation")
+    assert stays(two)
+
+
+def test_a_server_that_cannot_be_reached_leaves_the_page_as_it_is(two):
+    composer(two).fill("half a thought")
+    address = two.url
+    href = listed(two, "The first one").get_attribute("href")
+    two.route(f"**{href}", lambda route: route.abort(), times=1)
+    listed(two, "The first one").click()
+    expect(two.get_by_text("Can’t reach the server.")).to_be_visible()
+    expect(composer(two)).to_have_value("half a thought")
+    assert two.url == address
+    listed(two, "The first one").click()
+    expect(heading(two)).to_have_text("The first one")
+
+
+def test_who_is_signed_out_comes_to_the_sign_in(two):
+    two.route_web_socket("**/ws/", lambda socket: None)
+    two.context.clear_cookies()
+    listed(two, "The first one").click()
+    two.wait_for_url("**/login/**")
+
+
+def test_another_conversation_is_renamed_and_the_shown_one_deleted_after_a_switch(two):
+    listed(two, "The first one").click()
+    expect(heading(two)).to_have_text("The first one")
+    listed(two, "The second one").hover()
+    two.get_by_role("link", name="Rename “The second one”").click()
+    two.get_by_label("Title").fill("Ferries")
+    two.get_by_label("Title").press("Enter")
+    expect(listed(two, "Ferries")).to_be_visible()
+    expect(heading(two)).to_have_text("The first one")
+    expect(listed(two, "The first one")).to_have_attribute("aria-current", "page")
+    listed(two, "The first one").hover()
+    two.get_by_role("button", name="Delete “The first one”").click()
+    expect(heading(two)).to_have_text("New conversation")
+    expect(two.get_by_text("“The first one” is deleted.")).to_be_visible()
+
+
+def test_what_a_conversation_listens_to_outside_of_itself_ends_with_it(two):
+    """Else each key would act once more with each conversation that was shown. htmx takes its own away by itself."""
+    two.evaluate("""() => {
+      window.started = [];
+      const add = EventTarget.prototype.addEventListener;
+      for (const target of [document, window, document.body]) {
+        target.addEventListener = function (type, listener, options) {
+          window.started.push({ type, signal: options?.signal });
+          add.call(target, type, listener, options);
+        };
+      }
+    }""")
+    listed(two, "The first one").click()
+    expect(heading(two)).to_have_text("The first one")
+    expect(composer(two)).to_be_focused()
+    assert two.evaluate("(window.before = window.started.splice(0)).length") > 3
+    listed(two, "The second one").click()
+    expect(heading(two)).to_have_text("The second one")
+    unended = (
+        "before.filter(({ type, signal }) => type !== 'documents-changed' && !signal?.aborted).map(({ type }) => type)"
+    )
+    assert two.evaluate(unended) == []
