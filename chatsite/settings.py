@@ -332,6 +332,7 @@ MIDDLEWARE = [
     "chatsite.middleware.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
+    "chatsite.middleware.compression.compress_pages",
     "chatsite.middleware.security_headers.SecurityHeadersMiddleware",
     "chatsite.middleware.null_characters.NullCharacterMiddleware",
     "chatsite.middleware.long_work.LongWorkMiddleware",
@@ -388,6 +389,7 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "chatsite.configuration.typeface.TypefaceFinder",
+    "chatsite.configuration.bundles.BundleFinder",
 ]
 _collected = (BASE_DIR / "staticfiles").is_dir()  # `make static` makes the folder, then fills it
 STATIC_ROOT = BASE_DIR / "staticfiles" if _collected else None

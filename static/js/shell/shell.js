@@ -6,6 +6,7 @@ import { Announcer } from "../shared/announcer.js";
 import { startCopying } from "../shared/copy_buttons.js";
 import { openWhenFilled } from "../shared/dialogs.js";
 import { dataOf, find } from "../shared/dom.js";
+import "../shared/every_page.js";
 import { startMenus } from "../shared/menus.js";
 import { Sidebar } from "../sidebar/sidebar.js";
 import { Navigation } from "./navigation.js";

@@ -1,0 +1,122 @@
+"""Bundles: the scripts of a page as one file, and its style sheets as another, each also compressed.
+
+A finder of static files: it makes them when they are first asked for, by `collectstatic` or a start, and keeps them in
+`var/bundles` for the next start. A start serves them compressed as they are; `collectstatic` compresses its own copies.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.contrib.staticfiles.finders import BaseFinder
+from django.core.files.storage import FileSystemStorage
+
+from chatsite.configuration import module_bundle
+from chatsite.configuration.module_bundle import bundle_modules
+from chatsite.configuration.site import BASE_DIR
+
+FOLDER = BASE_DIR / "var" / "bundles"  # not VAR_DIR: they are the same for every site that this checkout starts
+SCRIPTS = {"bundles/shell.js": "js/shell/shell.js"}
+HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}
+STYLES = {
+    "bundles/conversation.css": (
+        "css/typeface.css",
+        "css/tokens.css",
+        "css/base.css",
+        "css/conversation.css",
+        "css/model.css",
+        "css/sidebar.css",
+        "css/messages.css",
+        "css/actions.css",
+        "css/thinking.css",
+        "css/tools.css",
+        "css/composer.css",
+        "css/documents.css",
+        "css/pictures.css",
+        "css/window.css",
+    ),
+}
+
+
+class BundleFinder(BaseFinder):
+    """Finds `bundles/shell.js` and the like."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.storage = BundleStorage()
+        self.storages = {"": self.storage}  # servestatic names the places of all finders when a file is missing
+        super().__init__(*args, **kwargs)
+
+    def check(self, **kwargs: Any) -> list[Any]:
+        return []
+
+    def find(self, path: str, *args: Any, find_all: bool = False, **kwargs: Any) -> Any:
+        found = [str(self.storage.files[path])] if path.startswith("bundles/") and path in self.storage.files else []
+        return found if find_all or not found else found[0]
+
+    def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
+        serves = settings.STATIC_ROOT is None
+        return ((name, self.storage) for name in self.storage.files if serves or not name.endswith(".gz"))
+
+
+class BundleStorage(FileSystemStorage):
+    """Files under names that are not those of their places. They are made when the first is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(location=FOLDER)
+        self._files: Mapping[str, Path] | None = None
+
+    @property
+    def files(self) -> Mapping[str, Path]:
+        if self._files is None:
+            self._files = bundle_files()
+        return self._files
+
+    def path(self, name: str) -> str:
+        return str(self.files[name])
+
+
+def bundle_files() -> dict[str, Path]:
+    """Return where each bundle is, by its path among the static files; make those that are not there yet."""
+    contents = bundles()
+    digest = hashlib.sha256(repr(sorted(contents.items())).encode()).hexdigest()[:16]
+    files: dict[str, Path] = {}
+    for name, content in contents.items():
+        file = files[name] = FOLDER / digest / Path(name).name
+        compressed = files[f"{name}.gz"] = file.with_name(f"{file.name}.gz")
+        if not compressed.is_file():
+            _write(file, content.encode())
+            _write(compressed, gzip.compress(content.encode(), mtime=0))
+    return files
+
+
+def bundles() -> dict[str, str]:
+    """Return the content of each bundle by its path among the static files."""
+    scripts = {name: bundle_modules(entry, _read) for name, entry in SCRIPTS.items()}
+    styles = {name: "".join(map(_style, paths)) for name, paths in STYLES.items()}
+    return scripts | styles | {name: _read(path) for name, path in HTMX.items()}
+
+
+def _style(path: str) -> str:
+    return f"/* {path} */\n" + module_bundle.COMMENT.sub("", _read(path)).strip("\n") + "\n"
+
+
+def _read(path: str) -> str:
+    found = finders.find(path)
+    if not found:
+        raise FileNotFoundError(f"no static file {path}")
+    return Path(found).read_text(encoding="utf-8")
+
+
+def _write(file: Path, content: bytes) -> None:
+    """At once: several processes may start at the same time."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_suffix(f".{os.getpid()}")
+    unfinished.write_bytes(content)
+    unfinished.replace(file)

@@ -1,0 +1,70 @@
+"""ES modules as one script: each becomes a function of its own, in the order in which they need each other.
+
+For modules as ours are: named imports by relative paths and named exports that stay what they are. Anything else is
+refused, and so are modules that import each other in a circle: in one script none of them could come first.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+
+IMPORT = re.compile(r'^import\s+(?:\{([^}]*)\}\s+from\s+)?"(\.[^"]+)";\n?', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:async )?function\*? (\w+)|class (\w+)|const (\w+) =)", re.MULTILINE)
+NO_EXPORT = re.compile(r"^export \{\};\n?", re.MULTILINE)
+LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+# Of a comment that fills its lines. What is sent to every visitor needs no reasons; names and lines stay readable.
+COMMENT = re.compile(r"^[ ]*(?:/\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+
+
+class BundleError(ValueError):
+    """A module can't be joined with others."""
+
+
+def bundle_modules(entry: str, read: Callable[[str], str]) -> str:
+    """Return one script that does what the module *entry* and all that it imports do; *read* returns a source."""
+    return "".join(_as_function(path, source) for path, source in _in_order(entry, read))
+
+
+def imported_paths(path: str, source: str) -> list[str]:
+    """Return the paths of the modules that *source*, which stands at *path*, imports."""
+    return [posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) for _, name in IMPORT.findall(source)]
+
+
+def _in_order(entry: str, read: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """Yield each module once, after those that it imports."""
+    done: set[str] = set()
+
+    def visit(path: str, above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        if path in above:
+            raise BundleError(f"modules import each other in a circle: {' → '.join((*above, path))}")
+        if path not in done:
+            source = read(path)
+            for needed in imported_paths(path, source):
+                yield from visit(needed, (*above, path))
+            done.add(path)
+            yield path, source
+
+    yield from visit(entry, ())
+
+
+def _as_function(path: str, source: str) -> str:
+    def import_names(match: re.Match[str]) -> str:
+        names, name = match.groups()
+        if names is None:
+            return ""
+        module = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+        wanted = ", ".join(each.strip().replace(" as ", ": ") for each in names.split(",") if each.strip())
+        return f"const {{ {wanted} }} = {_variable(module)};\n"
+
+    exported = [next(filter(None, names)) for names in EXPORT.findall(source)]
+    body = NO_EXPORT.sub("", EXPORT.sub("", IMPORT.sub(import_names, COMMENT.sub("", source)))).strip("\n")
+    if left := LEFT.search(body):
+        raise BundleError(f"{path}: only named imports and exports can be joined, not: {left[0]}")
+    given = f"\nreturn {{ {', '.join(exported)} }};" if exported else ""
+    return f"// {path}\nconst {_variable(path)} = (() => {{\n{body}{given}\n}})();\n"
+
+
+def _variable(path: str) -> str:
+    return "$" + re.sub(r"\W", "_", path.removesuffix(".js"))

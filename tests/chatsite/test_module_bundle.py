@@ -1,0 +1,67 @@
+"""ES modules as one script."""
+
+import pytest
+
+from chatsite.configuration.bundles import SCRIPTS, STYLES, bundle_files, bundles
+from chatsite.configuration.module_bundle import BundleError, bundle_modules
+from tests.support.source import PROJECT
+
+
+def bundle(modules, entry="js/main.js"):
+    return bundle_modules(entry, modules.__getitem__)
+
+
+def test_a_module_comes_once_and_after_those_that_it_imports():
+    script = bundle(
+        {
+            "js/main.js": 'import { b } from "./parts/b.js";\nimport { a as first } from "./parts/a.js";\nfirst(b);\n',
+            "js/parts/a.js": "export function a() {}\n",
+            "js/parts/b.js": 'import {\n  a,\n} from "./a.js";\nexport const b = a();\n',
+        }
+    )
+    assert script == (
+        "// js/parts/a.js\nconst $js_parts_a = (() => {\nfunction a() {}\nreturn { a };\n})();\n"
+        "// js/parts/b.js\nconst $js_parts_b = (() => {\nconst { a } = $js_parts_a;\nconst b = a();\n"
+        "return { b };\n})();\n"
+        "// js/main.js\nconst $js_main = (() => {\nconst { b } = $js_parts_b;\nconst { a: first } = $js_parts_a;\n"
+        "first(b);\n})();\n"
+    )
+
+
+def test_comments_that_fill_their_lines_are_left_out_and_others_stay():
+    source = (
+        '/** A module. */\n// Why.\nconst a = "/* no comment */"; // stays\n  /**\n   * Not.\n   */\nrun(a);\n'
+    )
+    assert 'const a = "/* no comment */"; // stays\nrun(a);' in bundle({"js/main.js": source})
+    assert "Why" not in bundle({"js/main.js": source})
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ['import * as all from "./a.js";', "export let count = 1;", "export default run;", 'export { a } from "./a.js";'],
+)
+def test_what_can_not_be_joined_is_refused(statement):
+    with pytest.raises(BundleError):
+        bundle({"js/main.js": statement + "\n", "js/a.js": "export const a = 1;\n"})
+
+
+def test_modules_that_import_each_other_are_refused():
+    modules = {
+        "js/main.js": 'import { a } from "./a.js";\n',
+        "js/a.js": 'import { main } from "./main.js";\nexport const a = 1;\n',
+    }
+    with pytest.raises(BundleError, match=r"js/main.js → js/a.js → js/main.js"):
+        bundle(modules)
+
+
+def test_every_style_sheet_of_ours_that_a_bundle_names_is_there_once():
+    for sheets in STYLES.values():
+        assert len(set(sheets)) == len(sheets)
+        assert all((PROJECT / "static" / sheet).is_file() for sheet in sheets)
+
+
+def test_bundles_are_kept_compressed_beside_themselves():
+    files = bundle_files()
+    assert set(files) == {*bundles(), *(f"{name}.gz" for name in bundles())}
+    assert all(path.is_file() for path in files.values())
+    assert all(files[f"{name}.gz"].stat().st_size < files[name].stat().st_size / 2 for name in SCRIPTS)
