@@ -29,9 +29,7 @@ def test_a_module_comes_once_and_after_those_that_it_imports():
 
 
 def test_comments_that_fill_their_lines_are_left_out_and_others_stay():
-    source = (
-        '/** A module. */\n// Why.\nconst a = "/* no comment */"; // stays\n  /**\n   * Not.\n   */\nrun(a);\n'
-    )
+    source = '/** A module. */\n// Why.\nconst a = "/* no comment */"; // stays\n  /**\n   * Not.\n   */\nrun(a);\n'
     assert 'const a = "/* no comment */"; // stays\nrun(a);' in bundle({"js/main.js": source})
     assert "Why" not in bundle({"js/main.js": source})
 
