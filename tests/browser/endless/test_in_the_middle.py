@@ -122,4 +122,4 @@ def test_a_reply_goes_on_while_another_conversation_is_shown(page):
     before = shown.inner_text()
     expect(shown).not_to_have_text(before, use_inner_text=True)
     page.get_by_role("button", name="Stop the reply").click()
-    expect(page.get_by_text("You stopped this reply.")).to_be_visible()
+    expect(page.locator("[data-state-note]")).to_have_text("You stopped this reply.")
