@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import brotli
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.finders import BaseFinder
@@ -23,6 +24,7 @@ from chatsite.configuration.module_bundle import bundle_modules
 from chatsite.configuration.site import BASE_DIR
 
 FOLDER = BASE_DIR / "var" / "bundles"  # not VAR_DIR: they are the same for every site that this checkout starts
+COMPRESSED = (".br", ".gz")
 SCRIPTS = {"bundles/shell.js": "js/shell/shell.js"}
 HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}
 STYLES = {
@@ -62,7 +64,7 @@ class BundleFinder(BaseFinder):
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
         serves = settings.STATIC_ROOT is None
-        return ((name, self.storage) for name in self.storage.files if serves or not name.endswith(".gz"))
+        return ((name, self.storage) for name in self.storage.files if serves or not name.endswith(COMPRESSED))
 
 
 class BundleStorage(FileSystemStorage):
@@ -89,10 +91,12 @@ def bundle_files() -> dict[str, Path]:
     files: dict[str, Path] = {}
     for name, content in contents.items():
         file = files[name] = FOLDER / digest / Path(name).name
-        compressed = files[f"{name}.gz"] = file.with_name(f"{file.name}.gz")
-        if not compressed.is_file():
+        for suffix in COMPRESSED:
+            files[name + suffix] = file.with_name(file.name + suffix)
+        if not files[name + COMPRESSED[-1]].is_file():
             _write(file, content.encode())
-            _write(compressed, gzip.compress(content.encode(), mtime=0))
+            _write(files[f"{name}.br"], brotli.compress(content.encode()))
+            _write(files[f"{name}.gz"], gzip.compress(content.encode(), mtime=0))
     return files
 
 

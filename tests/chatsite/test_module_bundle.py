@@ -60,6 +60,6 @@ def test_every_style_sheet_of_ours_that_a_bundle_names_is_there_once():
 
 def test_bundles_are_kept_compressed_beside_themselves():
     files = bundle_files()
-    assert set(files) == {*bundles(), *(f"{name}.gz" for name in bundles())}
+    assert set(files) == {name + suffix for name in bundles() for suffix in ("", ".br", ".gz")}
     assert all(path.is_file() for path in files.values())
     assert all(files[f"{name}.gz"].stat().st_size < files[name].stat().st_size / 2 for name in SCRIPTS)
