@@ -108,7 +108,9 @@ def bundles() -> dict[str, str]:
 
 
 def _style(path: str) -> str:
-    return f"/* {path} */\n" + module_bundle.COMMENT.sub("", _read(path)).strip("\n") + "\n"
+    return (
+        f"/* {path} */\n" + module_bundle.BLANKS.sub("", module_bundle.COMMENT.sub("", _read(path))).strip("\n") + "\n"
+    )
 
 
 def _read(path: str) -> str:

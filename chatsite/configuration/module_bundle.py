@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterator
 
 IMPORT = re.compile(r'^import\s+(?:\{([^}]*)\}\s+from\s+)?"(\.[^"]+)";\n?', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?function\*? (\w+)|class (\w+)|const (\w+) =)", re.MULTILINE)
-NO_EXPORT = re.compile(r"^export \{\};\n?", re.MULTILINE)
+EXPORT_LIST = re.compile(r"^export \{([^}]*)\};\n?", re.MULTILINE)
 LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 # Of a comment that fills its lines. What is sent to every visitor needs no reasons; names and lines stay readable.
-COMMENT = re.compile(r"^[ ]*(?:/\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"^[ ]*(?:/\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+REMARK = re.compile(r"(?<=[;,{}()\]]) // [^\n\"'`]*$", re.MULTILINE)  # behind a statement, and no quote follows
+BLANKS = re.compile(r"^[ ]+", re.MULTILINE)
+TYPE = re.compile(r"/\*\* @type \{[^\n]*?\} \*/ (?=\()")
 
 
 class BundleError(ValueError):
@@ -55,15 +58,28 @@ def _as_function(path: str, source: str) -> str:
         if names is None:
             return ""
         module = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
-        wanted = ", ".join(each.strip().replace(" as ", ": ") for each in names.split(",") if each.strip())
+        wanted = ", ".join(each.replace(" as ", ": ") for each in _names_in(names))
         return f"const {{ {wanted} }} = {_variable(module)};\n"
 
     exported = [next(filter(None, names)) for names in EXPORT.findall(source)]
-    body = NO_EXPORT.sub("", EXPORT.sub("", IMPORT.sub(import_names, COMMENT.sub("", source)))).strip("\n")
+    for names in EXPORT_LIST.findall(source):
+        exported += [": ".join(reversed(each.split(" as "))) for each in _names_in(names)]
+    body = EXPORT_LIST.sub("", EXPORT.sub("", IMPORT.sub(import_names, _without_comments(source)))).strip("\n")
     if left := LEFT.search(body):
         raise BundleError(f"{path}: only named imports and exports can be joined, not: {left[0]}")
     given = f"\nreturn {{ {', '.join(exported)} }};" if exported else ""
     return f"// {path}\nconst {_variable(path)} = (() => {{\n{body}{given}\n}})();\n"
+
+
+def _without_comments(source: str) -> str:
+    code = TYPE.sub("", COMMENT.sub("", source))
+    if any(line.count("`") % 2 for line in code.splitlines()):
+        return code  # a text may go over several lines, in which blanks count
+    return BLANKS.sub("", REMARK.sub("", code))
+
+
+def _names_in(braces: str) -> list[str]:
+    return [each.strip() for each in braces.split(",") if each.strip()]
 
 
 def _variable(path: str) -> str:

@@ -28,15 +28,33 @@ def test_a_module_comes_once_and_after_those_that_it_imports():
     )
 
 
-def test_comments_that_fill_their_lines_are_left_out_and_others_stay():
-    source = '/** A module. */\n// Why.\nconst a = "/* no comment */"; // stays\n  /**\n   * Not.\n   */\nrun(a);\n'
-    assert 'const a = "/* no comment */"; // stays\nrun(a);' in bundle({"js/main.js": source})
+def test_exports_may_be_listed_and_renamed():
+    modules = {
+        "js/main.js": 'import { a, c } from "./a.js";\nrun(a, c);\n',
+        "js/a.js": "const a = 1;\nconst b = 2;\nexport {\n  a,\n  b as c,\n};\n",
+    }
+    assert "const b = 2;\nreturn { a, c: b };\n" in bundle(modules)
+
+
+def test_comments_are_left_out_and_texts_that_look_like_them_stay():
+    source = '/** A module. */\n// Why.\nconst a = "/* no comment */"; // gone\n  /**\n   * Not.\n   */\nrun(a);\n'
+    assert 'const a = "/* no comment */";\nrun(a);' in bundle({"js/main.js": source})
     assert "Why" not in bundle({"js/main.js": source})
+
+
+def test_types_within_a_line_are_left_out_and_what_they_are_said_of_stays():
+    source = "const a =\n  /** @type {A} */ (/** @type {unknown} */ (b));\n/** @type {C | undefined} */\nlet c;\n"
+    assert "const a =\n((b));\nlet c;\n" in bundle({"js/main.js": source})
 
 
 @pytest.mark.parametrize(
     "statement",
-    ['import * as all from "./a.js";', "export let count = 1;", "export default run;", 'export { a } from "./a.js";'],
+    [
+        'import * as all from "./a.js";',
+        "export let count = 1;",
+        "export default run;",
+        'export { a } from "./a.js";',
+    ],
 )
 def test_what_can_not_be_joined_is_refused(statement):
     with pytest.raises(BundleError):
@@ -63,3 +81,7 @@ def test_bundles_are_kept_compressed_beside_themselves():
     assert set(files) == {name + suffix for name in bundles() for suffix in ("", ".br", ".gz")}
     assert all(path.is_file() for path in files.values())
     assert all(files[f"{name}.gz"].stat().st_size < files[name].stat().st_size / 2 for name in SCRIPTS)
+
+
+def test_a_text_over_several_lines_keeps_its_blanks():
+    assert "const text = `one\n  two`;" in bundle({"js/main.js": "const text = `one\n  two`;\n"})
