@@ -28,6 +28,7 @@ CONVERSATIONS = 5
 MESSAGES = 40
 SWITCHES = 100
 GOAL_MS = 100
+REST_MS = 800  # in which the page's own questions are answered: what is new, and what the next message would cost
 PARAGRAPHS = (
     "Take **Reine** for the first four nights. The cabin faces north over the open fjord, so with a clear sky you can "
     "watch the lights from the jetty, and the last street lamp is 200 m away.",
@@ -44,7 +45,10 @@ SWITCH = """title => new Promise(resolve => {
     ? setTimeout(() => resolve(performance.now() - began)) : requestAnimationFrame(look);
   requestAnimationFrame(look);
 })"""
-OPENED = "() => performance.getEntriesByType('paint').find(({ name }) => name === 'first-contentful-paint').startTime"
+OPENED = """() => new Promise(resolve => new PerformanceObserver(list => {
+  const painted = list.getEntriesByName('first-contentful-paint')[0];
+  if (painted) resolve(painted.startTime);
+}).observe({ type: 'paint', buffered: true }))"""
 
 
 def measure(*, size: int, switches: int) -> Figures:
@@ -88,6 +92,8 @@ def rounds(items: Sequence[str], count: int) -> list[str]:
 
 
 def switch(page: Page, title: str) -> float:
+    page.wait_for_load_state("networkidle")  # a person looks at one before going to the next
+    page.wait_for_timeout(REST_MS)
     return float(page.evaluate(SWITCH, title))
 
 

@@ -19,6 +19,10 @@ def composer(page: Page) -> Locator:
     return page.get_by_role("textbox", name="Message")
 
 
+def open_account_menu(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("account and site$")).click()
+
+
 def replies(page: Page) -> Locator:
     return page.locator('[data-role="assistant"]')
 

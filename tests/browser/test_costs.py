@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import replies, say
+from .page_actions import open_account_menu, replies, say
 
 PRICED = """
 from conversations.models import Price
@@ -71,6 +71,7 @@ def test_without_scripts_the_panel_opens_and_the_switch_works(signed_in):
 
 def test_the_page_of_usage_leads_to_the_conversation_and_is_reached_by_keyboard(page):
     say(page, "How much is the fish?")
+    open_account_menu(page)
     page.get_by_role("link", name="Your usage").first.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Your usage")).to_be_visible()

@@ -17,6 +17,8 @@ def write_in_chinese(page, content):
 
 
 def switch_to(page, language):
+    if (account := page.locator(".sidebar-account")).count():
+        account.click()
     page.locator(".languages:visible").get_by_role("button", name=language).click()
 
 

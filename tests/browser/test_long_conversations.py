@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from .page_actions import composer, is_at_end, messages, replies, say, scroll_up_to, wait_until, write
+from .page_actions import (
+    composer,
+    is_at_end,
+    messages,
+    open_account_menu,
+    replies,
+    say,
+    scroll_up_to,
+    wait_until,
+    write,
+)
 
 MAKE_LONG = """
 from django.db import transaction
@@ -145,6 +155,7 @@ def test_the_first_tab_leads_past_the_list_to_the_content(page):
 
 def test_light_or_dark_is_remembered(signed_in):
     page = signed_in(color_scheme="light")
+    open_account_menu(page)
     page.get_by_role("button", name="Switch between light and dark").click()
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.page_actions import composer
+from tests.browser.page_actions import composer, open_account_menu
 
 
 def open_advanced(page: Page) -> None:
@@ -44,6 +44,7 @@ def test_nothing_typed_is_lost_and_a_wrong_field_is_shown_whatever_the_policy(si
 
 def test_a_conversation_starts_with_a_scenario_made_from_one_of_the_sites(page):
     page.goto("/")
+    open_account_menu(page)
     page.get_by_role("link", name="Scenarios").click()
     page.get_by_role("link", name="Duplicate Plain conversation").click()
     page.get_by_label("Name").fill("My own")

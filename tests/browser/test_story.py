@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.support.people import PASSWORD
 
-from .page_actions import CONVERSATION_PATH, content_of, messages, replies, say, streaming, write
+from .page_actions import CONVERSATION_PATH, content_of, messages, open_account_menu, replies, say, streaming, write
 
 WITHOUT_AN_ADMIN = "from chatsite.accounts.models import User; User.objects.update(role='user')"
 
@@ -87,6 +87,7 @@ def test_the_first_admin_finds_the_conversation_in_the_review(site, open_page):
     page.get_by_label("Email").fill("admin@example.org")
     give_password(page)
     say(page, "A conversation to review")
+    open_account_menu(page)
     page.get_by_role("link", name="Review the site").click()
     page.goto("/admin/conversations/conversation/")
     page.get_by_role("link", name=re.compile("^Conversation [0-9a-f]{8}")).first.click()

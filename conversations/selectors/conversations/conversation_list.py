@@ -16,12 +16,17 @@ HOLDS_NOTHING = Q(
 )
 
 
-def list_conversations(user: User, *, before: dt.datetime | None = None, limit: int = 50) -> list[Conversation]:
+def list_conversations(
+    user: User, *, before: dt.datetime | None = None, limit: int = 50, in_title: str = ""
+) -> list[Conversation]:
     """Return the user's conversations, most recently active first; *before* asks for the next page.
 
-    One is listed from its first message, document, name or note on; a temporary one is not, unless it is kept.
+    One is listed from its first message, document, name or note on; a temporary one is not, unless it is kept. With
+    *in_title*, those whose title has it.
     """
     found = Conversation.objects.filter(~HOLDS_NOTHING, owner_id=user.pk, deleted_at=None, temporary_until=None)
+    if in_title:
+        found = found.filter(title__icontains=in_title)
     if before is not None:
         found = found.filter(last_active_at__lt=before)
     return list(found.order_by("-last_active_at")[:limit])

@@ -60,10 +60,13 @@ SUGGESTIONS: Mapping[str, Promise] = {
 
 
 def list_context(
-    request: HtmxRequest, *, current: uuid.UUID | None, before: dt.datetime | None = None
+    request: HtmxRequest, *, current: uuid.UUID | None, before: dt.datetime | None = None, in_title: str = ""
 ) -> dict[str, Any]:
-    """The list of conversations, the newest or those before a moment, as one page of groups; and which of all ask."""
-    found = list_conversations(request.user, before=before, limit=CONVERSATIONS_PER_PAGE)
+    """The list of conversations, the newest or those before a moment, as one page of groups; and which of all ask.
+
+    With *in_title*, the conversations whose title has it.
+    """
+    found = list_conversations(request.user, before=before, limit=CONVERSATIONS_PER_PAGE, in_title=in_title)
     goes_on = len(found) == CONVERSATIONS_PER_PAGE
     awaiting_approval = conversations_awaiting_approval(request.user.pk)
     return {
@@ -71,6 +74,7 @@ def list_context(
         "list_before": found[-1].last_active_at.isoformat().replace("+00:00", "Z") if goes_on else "",
         "public_id": current,
         "awaiting_approval": awaiting_approval,
+        "in_title": in_title,
         "awaiting_ids": json.dumps([str(public_id) for public_id in awaiting_approval]),
     }
 

@@ -91,9 +91,10 @@ def sync(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
 @require_GET
 @answers_errors()
 def conversations(request: HtmxRequest) -> HttpResponse:
-    """The list of conversations: whole, or its next page."""
+    """The list of conversations: whole or those with some words in their title, and its next page."""
     current = parameters.optional_unique_id(request, "current")
-    context = list_context(request, current=current, before=parameters.moment(request, "before"))
+    in_title = parameters.name(request, "title").strip()
+    context = list_context(request, current=current, before=parameters.moment(request, "before"), in_title=in_title)
     if not request.htmx:
         return render(request, "conversations/list.html", context)
     is_next_page = "before" in request.GET

@@ -3,6 +3,7 @@
 import { dataOf, find, query, queryAll } from "../shared/dom.js";
 import { htmx, isPost } from "../shared/htmx.js";
 import { sentence } from "../shared/sentences.js";
+import { drawTabStop, startListKeys } from "./list_keys.js";
 
 /** @import { ConversationAwaitsApproval, ConversationRenamed } from "../server/frames.js" */
 
@@ -21,6 +22,7 @@ export class Sidebar {
     this.awaiting = this.#listedAsAwaiting;
     /** @type {Set<string>} */
     this.untold = new Set();
+    startListKeys(element);
     element.addEventListener("htmx:configRequest", (event) => this.#nameCurrent(event));
     element.addEventListener("htmx:afterRequest", (event) => isPost(event) && this.close());
     element.addEventListener("htmx:load", (event) => this.#arrived(event));
@@ -122,6 +124,7 @@ export class Sidebar {
       entry.closest(".entry")?.classList.toggle("is-current", isCurrent);
       find(entry, "[data-entry-awaiting-approval]").hidden = !this.awaiting.has(dataOf(entry, "entry"));
     }
+    drawTabStop(this.element);
     this.#drawTab();
   }
 

@@ -1,0 +1,82 @@
+"""The sidebar: search by title, one tab stop with arrow keys, one menu for the account and the site."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from .page_actions import composer, open_account_menu, say
+from .test_switching import heading, listed, new_conversation
+
+
+@pytest.fixture
+def three(page):
+    for content in ("Ferries to Reine", "Bread with caraway", "Trains to Bodø"):
+        say(page, content)
+        if content != "Trains to Bodø":
+            new_conversation(page)
+    return page
+
+
+def search(page):
+    return page.get_by_role("searchbox", name="Search the titles")
+
+
+def test_the_list_is_narrowed_to_titles_with_what_is_typed(three):
+    search(three).fill("TO ")
+    expect(listed(three, "Bread with caraway")).to_have_count(0)
+    expect(listed(three, "Ferries to Reine")).to_be_visible()
+    expect(listed(three, "Trains to Bodø")).to_have_attribute("aria-current", "page")
+    listed(three, "Ferries to Reine").click()
+    expect(heading(three)).to_have_text("Ferries to Reine")
+    expect(listed(three, "Ferries to Reine")).to_have_attribute("aria-current", "page")
+    search(three).fill("100 %")
+    expect(three.get_by_text("No conversation has this in its title.")).to_be_visible()
+    search(three).fill("")
+    expect(listed(three, "Bread with caraway")).to_be_visible()
+
+
+def test_it_is_searched_without_scripts_too(three, site):
+    context = three.context.browser.new_context(
+        base_url=site.address, java_script_enabled=False, storage_state=three.context.storage_state()
+    )
+    plain = context.new_page()
+    plain.goto("/")
+    search(plain).fill("bread")
+    search(plain).press("Enter")
+    expect(plain.get_by_role("link", name="Bread with caraway", exact=True)).to_be_visible()
+    expect(plain.get_by_role("link", name="Ferries to Reine", exact=True)).to_have_count(0)
+    context.close()
+
+
+def test_the_list_is_one_stop_of_the_tab_key_and_arrows_go_on(three):
+    three.get_by_role("link", name="New conversation").focus()
+    three.keyboard.press("Tab")
+    expect(listed(three, "Trains to Bodø")).to_be_focused()
+    three.keyboard.press("ArrowDown")
+    expect(listed(three, "Bread with caraway")).to_be_focused()
+    three.keyboard.press("End")
+    expect(listed(three, "Ferries to Reine")).to_be_focused()
+    three.keyboard.press("ArrowRight")
+    expect(three.get_by_role("link", name="Rename “Ferries to Reine”")).to_be_focused()
+    three.keyboard.press("Escape")
+    expect(listed(three, "Ferries to Reine")).to_be_focused()
+    three.keyboard.press("Tab")
+    expect(three.locator(".sidebar-account")).to_be_focused()
+    three.keyboard.press("Shift+Tab")
+    expect(listed(three, "Ferries to Reine")).to_be_focused()
+    three.keyboard.press("Enter")
+    expect(heading(three)).to_have_text("Ferries to Reine")
+    expect(composer(three)).to_be_focused()
+
+
+def test_one_menu_holds_what_is_about_the_account_and_the_site(page):
+    expect(page.get_by_role("link", name="Scenarios")).to_be_hidden()
+    open_account_menu(page)
+    expect(page.get_by_role("link", name="Your usage")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="Scenarios")).to_be_hidden()
+    open_account_menu(page)
+    page.get_by_role("button", name="Help and keys").click()
+    expect(page.get_by_role("heading", name="Keys")).to_be_visible()
