@@ -19,7 +19,7 @@ from .world import CANARY
 
 pytestmark = pytest.mark.django_db
 LANGUAGES = {"zh-hans": nullcontext, "one letter": one_letter_language}
-NAMES = {"Windowseat", "English", "Enter", "Esc", "Alt", "Shift", "Markdown", "JavaScript", "https"}
+NAMES = {"Windowseat", "English", "Enter", "Esc", "Alt", "Ctrl", "Shift", "Markdown", "JavaScript", "https"}
 CODE = {"Key", "letters", "demo", "sliding", "full", "temperature", "input_usd", "name", "content", "kB", "MB"}
 LATIN_IN_CHINESE = {"token", "tokens"}
 DATA = (

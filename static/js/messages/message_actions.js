@@ -76,14 +76,14 @@ export function startMessageActions(
 }
 
 /**
- * An item with `data-press` stands for another button of its message.
+ * An item with `data-stands-for` stands for another button of its message.
  * @param {HTMLElement} page
  */
 function startPressing(page) {
   page.addEventListener("click", (event) => {
-    const item = closest(event, "[data-press]");
+    const item = closest(event, "[data-stands-for]");
     const article = item?.closest("[data-message]");
-    const button = article && query(article, `[data-action="${item?.dataset.press}"]`);
+    const button = article && query(article, `[data-action="${item?.dataset.standsFor}"]`);
     if (button) {
       event.preventDefault();
       button.click();
