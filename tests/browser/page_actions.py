@@ -65,6 +65,12 @@ def say(page: Page, content: str) -> Locator:
     return replies(page).last
 
 
+def begin_another(page: Page) -> None:
+    """Go to a conversation that has not begun, and wait until it stands in place of the one that is shown."""
+    page.get_by_role("link", name="New conversation").click()
+    expect(messages(page)).to_have_count(0)
+
+
 def scroller(page: Page) -> Locator:
     return page.locator('[data-part="scroller"]')
 

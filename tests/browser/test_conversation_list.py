@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import composer, messages, say
+from .page_actions import begin_another, composer, messages, say
 
 
 def listed(page, title):
@@ -24,7 +24,7 @@ def test_a_conversation_is_renamed(page):
 
 def test_other_pages_show_a_new_title_at_once(page):
     say(page, "The first one")
-    page.get_by_role("link", name="New conversation").click()
+    begin_another(page)
     say(page, "The second one")
     other = page.context.new_page()
     other.goto(page.url)
@@ -41,7 +41,7 @@ def test_other_pages_show_a_new_title_at_once(page):
 
 def test_renaming_another_conversation_leaves_this_one_as_it_is(page):
     say(page, "The first one")
-    page.get_by_role("link", name="New conversation").click()
+    begin_another(page)
     say(page, "The second one")
     composer(page).fill("half a thought")
     listed(page, "The first one").hover()
@@ -88,7 +88,7 @@ def test_a_deleted_conversation_is_brought_back(page):
 
 def test_deleting_another_conversation_leaves_this_one_as_it_is(page):
     say(page, "The first one")
-    page.get_by_role("link", name="New conversation").click()
+    begin_another(page)
     say(page, "The second one")
     composer(page).fill("half a thought")
     listed(page, "The first one").hover()

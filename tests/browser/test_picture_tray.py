@@ -75,7 +75,7 @@ def test_what_would_be_sent_has_the_pictures_of_the_tray(page):
     bring(page, "drop", cat=CAT)
     expect(attached(page)).to_have_count(1)
     with page.expect_request(re.compile("/preview/")) as asked:
-        page.locator('[data-part="preview"]').click()
+        page.locator('[data-part="preview"] .meter-text').click()
     assert re.search(r"pictures=\d+", asked.value.post_data or "")
 
 

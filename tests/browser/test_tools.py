@@ -149,7 +149,7 @@ def test_enter_in_the_composer_allows_nothing(with_tools):
     composer(with_tools).press("Enter")
     composer(with_tools).fill("yes")
     composer(with_tools).press("Enter")
-    expect(with_tools.get_by_role("alert")).to_be_visible()
+    expect(with_tools.get_by_role("group", name="Queued message")).to_contain_text("yes")
     expect(with_tools.locator("[data-awaiting-approval]")).to_be_visible()
 
 
