@@ -16,8 +16,8 @@ def test_a_conversation_is_renamed(page):
     say(page, "My name is Andrew")
     listed(page, "My name is Andrew").hover()
     page.get_by_role("link", name="Rename “My name is Andrew”").click()
-    page.get_by_label("Title").fill("Names")
-    page.get_by_label("Title").press("Enter")
+    page.get_by_label("Title", exact=True).fill("Names")
+    page.get_by_label("Title", exact=True).press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Names")
     expect(listed(page, "Names")).to_be_visible()
 
@@ -32,8 +32,8 @@ def test_other_pages_show_a_new_title_at_once(page):
     for title, new in (("The second one", "Ferries"), ("The first one", "Trains")):
         listed(page, title).hover()
         page.get_by_role("link", name=f"Rename “{title}”").click()
-        page.get_by_label("Title").fill(new)
-        page.get_by_label("Title").press("Enter")
+        page.get_by_label("Title", exact=True).fill(new)
+        page.get_by_label("Title", exact=True).press("Enter")
         expect(listed(other, new)).to_be_visible()
     expect(other.get_by_role("heading", level=1)).to_have_text("Ferries")
     expect(other).to_have_title("Ferries · Windowseat")
@@ -46,10 +46,10 @@ def test_renaming_another_conversation_leaves_this_one_as_it_is(page):
     composer(page).fill("half a thought")
     listed(page, "The first one").hover()
     page.get_by_role("link", name="Rename “The first one”").click()
-    page.get_by_label("Title").fill("Names")
-    page.get_by_label("Title").press("Enter")
+    page.get_by_label("Title", exact=True).fill("Names")
+    page.get_by_label("Title", exact=True).press("Enter")
     expect(listed(page, "Names")).to_be_visible()
-    expect(page.get_by_label("Title")).to_be_hidden()
+    expect(page.get_by_label("Title", exact=True)).to_be_hidden()
     expect(page.get_by_role("heading", level=1)).to_have_text("The second one")
     expect(composer(page)).to_have_value("half a thought")
 
@@ -58,10 +58,10 @@ def test_a_blank_title_is_refused_in_the_dialog(page):
     say(page, "My name is Andrew")
     listed(page, "My name is Andrew").hover()
     page.get_by_role("link", name="Rename “My name is Andrew”").click()
-    page.get_by_label("Title").fill("   ")
-    page.get_by_label("Title").press("Enter")
+    page.get_by_label("Title", exact=True).fill("   ")
+    page.get_by_label("Title", exact=True).press("Enter")
     expect(page.get_by_role("alert").filter(has_text="can’t be blank")).to_be_visible()
-    expect(page.get_by_label("Title")).to_be_visible()
+    expect(page.get_by_label("Title", exact=True)).to_be_visible()
     expect(listed(page, "My name is Andrew")).to_be_visible()
 
 
@@ -69,9 +69,9 @@ def test_renaming_is_given_up_with_escape(page):
     say(page, "My name is Andrew")
     listed(page, "My name is Andrew").hover()
     page.get_by_role("link", name="Rename “My name is Andrew”").click()
-    expect(page.get_by_label("Title")).to_be_focused()
+    expect(page.get_by_label("Title", exact=True)).to_be_focused()
     page.keyboard.press("Escape")
-    expect(page.get_by_label("Title")).to_be_hidden()
+    expect(page.get_by_label("Title", exact=True)).to_be_hidden()
     expect(page.get_by_role("heading", level=1)).to_have_text("My name is Andrew")
 
 
@@ -131,7 +131,7 @@ def test_a_conversation_is_renamed_with_a_finger(phone):
     say(phone, "My name is Andrew")
     open_actions(phone, "My name is Andrew")
     phone.get_by_role("link", name="Rename").tap()
-    phone.get_by_label("Title").fill("Names")
+    phone.get_by_label("Title", exact=True).fill("Names")
     phone.get_by_role("button", name="Rename", exact=True).tap()
     expect(phone.get_by_role("heading", level=1)).to_have_text("Names")
 
