@@ -227,6 +227,6 @@ def test_the_number_of_statements_grows_with_slices_and_not_with_messages(alice,
         for number in range(2 * AT_ONCE)
     ]
     Message.objects.bulk_create(rows)
-    with django_assert_max_num_queries(26):
+    with django_assert_max_num_queries(25):
         [told] = conversations_in(exported(alice))
     assert len(told["messages"]) == 2 * AT_ONCE

@@ -30,16 +30,15 @@ def exported_messages(conversation: Conversation) -> Iterator[dict[str, Any]]:
     ids = list(conversation.messages.order_by(*steps_first).values_list("pk", flat=True))
     for start in range(0, len(ids), AT_ONCE):
         some = ids[start : start + AT_ONCE]
-        messages, requests, calls = Message.objects.in_bulk(some), _requests_of(some), _calls_of(some)
-        ratings = Rating.objects.in_bulk(some)
+        messages = Message.objects.select_related("rating").in_bulk(some)
+        requests, calls = _requests_of(some), _calls_of(some)
         for pk in some:
             if pk in messages:  # else it was deleted meanwhile
-                yield _values(messages[pk], requests[pk], calls[pk], ratings.get(pk))
+                yield _values(messages[pk], requests[pk], calls[pk])
 
 
-def _values(
-    message: Message, requests: list[dict[str, Any]], calls: list[dict[str, Any]], rating: Rating | None
-) -> dict[str, Any]:
+def _values(message: Message, requests: list[dict[str, Any]], calls: list[dict[str, Any]]) -> dict[str, Any]:
+    rating: Rating | None = getattr(message, "rating", None)
     return {
         "id": message.pk,
         "follows": message.parent_id,
