@@ -26,8 +26,13 @@ class BundleError(ValueError):
 
 
 def bundle_modules(entry: str, read: Callable[[str], str]) -> str:
-    """Return one script that does what the module *entry* and all that it imports do; *read* returns a source."""
-    return "".join(_as_function(path, source) for path, source in _in_order(entry, read))
+    """Return one script that does what the module *entry* and all that it imports do; *read* returns a source.
+
+    It exports what *entry* does.
+    """
+    exported = _exports_of(read(entry))
+    given = f"export const {{ {', '.join(exported)} }} = {_variable(entry)};\n" if exported else ""
+    return "".join(_as_function(path, source) for path, source in _in_order(entry, read)) + given
 
 
 def imported_paths(path: str, source: str) -> list[str]:
@@ -61,14 +66,22 @@ def _as_function(path: str, source: str) -> str:
         wanted = ", ".join(each.replace(" as ", ": ") for each in _names_in(names))
         return f"const {{ {wanted} }} = {_variable(module)};\n"
 
-    exported = [next(filter(None, names)) for names in EXPORT.findall(source)]
-    for names in EXPORT_LIST.findall(source):
-        exported += [": ".join(reversed(each.split(" as "))) for each in _names_in(names)]
+    exported = [name if name == inner else f"{name}: {inner}" for name, inner in _exports_of(source).items()]
     body = EXPORT_LIST.sub("", EXPORT.sub("", IMPORT.sub(import_names, _without_comments(source)))).strip("\n")
     if left := LEFT.search(body):
         raise BundleError(f"{path}: only named imports and exports can be joined, not: {left[0]}")
     given = f"\nreturn {{ {', '.join(exported)} }};" if exported else ""
     return f"// {path}\nconst {_variable(path)} = (() => {{\n{body}{given}\n}})();\n"
+
+
+def _exports_of(source: str) -> dict[str, str]:
+    """Return each name that a module exports, with the one that it has within."""
+    exported = {name: name for names in EXPORT.findall(source) for name in names if name}
+    for listed in EXPORT_LIST.findall(source):
+        for each in _names_in(listed):
+            inner, _, outer = each.partition(" as ")
+            exported[outer or inner] = inner
+    return exported
 
 
 def _without_comments(source: str) -> str:

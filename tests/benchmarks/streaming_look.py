@@ -49,6 +49,7 @@ def price(legs):
 
 """
 STREAM = """async ({ deltas }) => {
+  document.body.dataset.markdown = "/static/js/markdown/markdown.js";
   const { ReplyView } = await import("/static/js/messages/reply_view.js");
   const article = document.querySelector("article");
   const view = new ReplyView(article);

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 WRITE = """async ({ pieces }) => {
+  document.body.dataset.markdown = "/static/js/markdown/markdown.js";
   const { ReplyView } = await import("/static/js/messages/reply_view.js");
   const sentences = document.createElement("script");
   sentences.type = "application/json";

@@ -36,6 +36,17 @@ def test_exports_may_be_listed_and_renamed():
     assert "const b = 2;\nreturn { a, c: b };\n" in bundle(modules)
 
 
+def test_what_the_first_module_exports_the_script_exports_too():
+    modules = {
+        "js/main.js": 'import { a } from "./a.js";\nexport function run() {}\nexport { a, run as start };\n',
+        "js/a.js": "export const a = 1;\n",
+    }
+    assert bundle(modules).endswith(
+        "return { run, a, start: run };\n})();\nexport const { run, a, start } = $js_main;\n"
+    )
+    assert "export" not in bundle(modules | {"js/main.js": 'import { a } from "./a.js";\nrun(a);\n'})
+
+
 def test_comments_are_left_out_and_texts_that_look_like_them_stay():
     source = '/** A module. */\n// Why.\nconst a = "/* no comment */"; // gone\n  /**\n   * Not.\n   */\nrun(a);\n'
     assert 'const a = "/* no comment */";\nrun(a);' in bundle({"js/main.js": source})

@@ -2,18 +2,26 @@
  * The part of a reply that the server has not finished yet, drawn here as it will stand at the end.
  *
  * The work stays linear: code gets what is new, other text is read again at most once a frame and for a quarter of the
- * time, and what is longer or more complex than `MAX_DRAWN_CHARACTERS` or the server's own limits grows as plain text.
+ * time, and what is longer or more complex than `MAX_DRAWN_CHARACTERS` or the server's own limits grows as plain text. So
+ * does all of it until the code that reads Markdown is here, which is fetched when the first reply begins.
  */
 
-import { DrawnMarkdown } from "../markdown/drawn_markdown.js";
-import { BlockTooComplex, MarkdownTree } from "../markdown/markdown_tree.js";
 import { labelCopyButtons } from "../shared/copy_buttons.js";
-import { appendText, queryAll } from "../shared/dom.js";
+import { appendText, dataOf, queryAll } from "../shared/dom.js";
 import { fixColumns, hasColumns } from "./table_columns.js";
+
+/**
+ * @typedef {typeof import("../markdown/markdown.js")} Markdown
+ */
 
 export const MAX_DRAWN_CHARACTERS = 20_000;
 const RESTS = 3; // times as long as the last drawing took
 const MAX_CLOSING_LINE = 64;
+
+/** @type {Markdown | undefined} */
+let markdown;
+/** @type {Promise<Markdown> | undefined} */
+let loading;
 
 export class OpenBlock {
   #frame = 0;
@@ -22,6 +30,7 @@ export class OpenBlock {
   #code;
   #isPlain = false;
   #isNew = false;
+  #isStopped = false;
 
   /**
    * @param {HTMLElement} element
@@ -31,8 +40,11 @@ export class OpenBlock {
   constructor(element, readText, passages) {
     this.element = element;
     this.readText = readText;
-    this.tree = new MarkdownTree(passages);
-    this.drawn = new DrawnMarkdown(element);
+    this.passages = passages;
+    /** @type {InstanceType<Markdown["MarkdownTree"]> | undefined} */
+    this.tree = undefined;
+    /** @type {InstanceType<Markdown["DrawnMarkdown"]> | undefined} */
+    this.drawn = undefined;
   }
 
   /** Draw the text from its beginning: it is another one now. */
@@ -41,10 +53,15 @@ export class OpenBlock {
     this.#frame = 0;
     this.#isPlain = false;
     this.#code = undefined;
-    this.drawn.settle();
+    if (!markdown) {
+      this.#showPlain(this.readText());
+      this.#redrawLater();
+      return;
+    }
+    this.drawn?.settle();
     this.element.replaceChildren();
-    this.drawn = new DrawnMarkdown(this.element);
-    this.tree = new MarkdownTree(this.tree.passages);
+    this.drawn = new markdown.DrawnMarkdown(this.element);
+    this.tree = new markdown.MarkdownTree(this.passages);
     this.#isNew = false; // what stood here already has faded in
     this.#draw();
     this.#isNew = true;
@@ -52,13 +69,26 @@ export class OpenBlock {
 
   /** Whether all of the text is drawn. */
   get isCurrent() {
-    return this.#frame === 0;
+    return this.#frame === 0 && markdown !== undefined;
   }
 
   /** Draw no more: something else has taken the place. */
   stop() {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
+    this.#isStopped = true;
+  }
+
+  /** Draw the text once Markdown can be read. Without a connection it stays plain, and the server draws it at its end. */
+  async #redrawLater() {
+    try {
+      await loadMarkdown();
+    } catch {
+      return;
+    }
+    if (!this.#isStopped) {
+      this.redraw();
+    }
   }
 
   /**
@@ -88,6 +118,9 @@ export class OpenBlock {
   }
 
   #draw() {
+    if (!(markdown && this.tree && this.drawn)) {
+      return;
+    }
     const began = performance.now();
     const text = this.readText();
     if (text.length > MAX_DRAWN_CHARACTERS && !isLongCode(text)) {
@@ -97,7 +130,7 @@ export class OpenBlock {
     try {
       this.drawn.show(this.tree.readOpen(text), { isNew: this.#isNew });
     } catch (error) {
-      if (!(error instanceof BlockTooComplex)) {
+      if (!(error instanceof markdown.BlockTooComplex)) {
         throw error;
       }
       this.#showPlain(text);
@@ -123,7 +156,7 @@ export class OpenBlock {
   /** @param {string} text */
   #rememberCode(text) {
     this.#code = undefined;
-    const fence = this.tree.openCode && /(?:^|\n)(`{3,}|~{3,})[^\n]*\n(?![\s\S]*\n\1)/.exec(text);
+    const fence = this.tree?.openCode && /(?:^|\n)(`{3,}|~{3,})[^\n]*\n(?![\s\S]*\n\1)/.exec(text);
     if (fence && !text.includes("\r")) {
       const line = text.slice(text.lastIndexOf("\n") + 1);
       const [marks] = fence[1];
@@ -148,12 +181,27 @@ export class OpenBlock {
     }
     const isHeld = rest.length < MAX_CLOSING_LINE && code.isClosing.test(rest);
     const whole = lines.map((line) => `${line}\n`).join("");
-    this.drawn.appendToLast((whole + (isHeld ? "" : rest)).slice(code.shown));
+    this.drawn?.appendToLast((whole + (isHeld ? "" : rest)).slice(code.shown));
     // Of a long line, which closes nothing, the beginning is enough to know.
     code.line = rest.slice(0, MAX_CLOSING_LINE);
     code.shown = isHeld ? 0 : code.line.length;
     return true;
   }
+}
+
+/**
+ * Fetch the code that reads Markdown, once: it is a bundle of its own, whose address the page has.
+ * @returns {Promise<Markdown>}
+ */
+async function loadMarkdown() {
+  loading ??= import(dataOf(document.body, "markdown"));
+  try {
+    markdown = await loading;
+  } catch (error) {
+    loading = undefined; // the next reply tries again
+    throw error;
+  }
+  return markdown;
 }
 
 /**
