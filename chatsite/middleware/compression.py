@@ -6,6 +6,7 @@ the background come without the session's cookie, the token of forms differs eac
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction
@@ -21,17 +22,21 @@ def compress_pages(get_response: Any) -> Any:
     if iscoroutinefunction(get_response):
 
         async def compress_awaited(request: HttpRequest) -> HttpResponseBase:
-            return _compress(request, await get_response(request))
+            response: HttpResponseBase = await get_response(request)
+            if not _is_page(response):
+                return response
+            # Beside the event loop: a long conversation takes milliseconds.
+            compressed: HttpResponseBase = await asyncio.to_thread(_gzip.process_response, request, response)
+            return compressed
 
         return compress_awaited
 
     def compress(request: HttpRequest) -> HttpResponseBase:
-        return _compress(request, get_response(request))
+        response = get_response(request)
+        return _gzip.process_response(request, response) if _is_page(response) else response
 
     return compress
 
 
-def _compress(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    if response.streaming or not response.get("Content-Type", "").startswith("text/html"):
-        return response
-    return _gzip.process_response(request, response)
+def _is_page(response: HttpResponseBase) -> bool:
+    return not response.streaming and response.get("Content-Type", "").startswith("text/html")

@@ -2,7 +2,7 @@
  * From conversation to conversation without a new page: the thread and its panels are fetched and take the place of those
  * that are shown, while the shell around them stays. Address, history and title are as with new pages.
  *
- * Whatever is no conversation (the sign-in, the gate, an error, a newer version of the site) is opened as a new page.
+ * What is no conversation (the sign-in, the gate, an error, a newer version of the site) is opened as a new page.
  */
 
 import { refreshDocuments } from "../documents/document_lists.js";
