@@ -142,7 +142,10 @@ SHOW = """async ({ drawn, pieces, snapshots }) => {
   const before = { tail: view.text.tail, gap: view.hasGap };
   snapshots.forEach((snapshot) => view.adopt(article(snapshot)));
   document.body.append(list);
-  while (!view.open.isCurrent) {
+  for (let frames = 0; !view.open.isCurrent; frames += 1) {
+    if (frames > 5_000) {
+      throw new Error("what is being written was not drawn");
+    }
     await new Promise(requestAnimationFrame);
   }
   const shown = list.querySelector("[data-tail]").textContent;
@@ -152,14 +155,11 @@ SHOW = """async ({ drawn, pieces, snapshots }) => {
 
 
 @pytest.fixture
-def show(site, browser) -> Any:
+def show(page) -> Any:
     """Draw a reply in the browser, give it pieces and then snapshots; return what it shows before and after those."""
-    page: Page = browser.new_page(base_url=site.address)
-    page.goto("/accounts/login/")
-    yield lambda drawn, pieces, *snapshots: page.evaluate(
+    return lambda drawn, pieces, *snapshots: page.evaluate(
         SHOW, {"drawn": drawn, "pieces": pieces, "snapshots": list(snapshots)}
     )
-    page.close()
 
 
 def piece(step: int, at: int, text: str) -> dict[str, Any]:
