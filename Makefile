@@ -12,6 +12,7 @@ PYTHON3 = $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 PIP_COMPILE = $(PYTHON) -m piptools compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
+# A test that was ended for waiting would be begun again by each new worker.
 ALL_TESTS := --numprocesses 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 PEERS = $(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	print(*project["optional-dependencies"]["bench"], sep="\n")'
