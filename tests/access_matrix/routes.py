@@ -47,7 +47,8 @@ CONVERSATIONS = {
     Door.OBJECT: {
         *(
             "conversation",
-            "older",
+            "thread",
+            "map",
             "post",
             "sync",
             "stop",

@@ -31,7 +31,7 @@ def of(name, conversation):
 
 @pytest.mark.parametrize("query", ["before=-1", "before=x", "before=99999999999999999999", "before=½", "before=%00"])
 def test_a_position_that_is_none_is_refused(client, alice, query):
-    assert client.get(f"{of('older', begin(alice))}?{query}").status_code == 400
+    assert client.get(f"{of('thread', begin(alice))}?{query}").status_code == 400
 
 
 @pytest.mark.parametrize("query", ["before=yesterday", "before=2026-11-21T10:00", "before=%00", "current=x"])
@@ -65,7 +65,7 @@ def test_a_sync_of_very_many_messages_says_where_it_begins(client, alice, monkey
 def test_an_older_piece_ends_below_the_position(client, alice):
     conversation = begin(alice)
     post(conversation, "Hello")
-    piece = client.get(f"{of('older', conversation)}?before=1", headers={"hx-request": "true"}).content.decode()
+    piece = client.get(f"{of('thread', conversation)}?before=1", headers={"hx-request": "true"}).content.decode()
     assert 'data-position="0"' in piece
     assert 'data-position="1"' not in piece
     assert "<html" not in piece

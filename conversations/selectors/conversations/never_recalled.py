@@ -10,8 +10,6 @@ from django.db.models.functions import Left
 
 from conversations.models import Conversation
 
-from .recalled import PAGE_GOES_ON
-
 EXCERPT_CHARACTERS = 160
 MOST_LISTED = 50
 
@@ -25,11 +23,6 @@ class NeverRecalledRow(NamedTuple):
     name: str
     at: dt.datetime
     excerpt: str
-
-    @property
-    def page_before(self) -> int:
-        """The position before which a page of older messages ends that has it, and some after it."""
-        return self.position + PAGE_GOES_ON
 
 
 class NeverRecalledList(NamedTuple):

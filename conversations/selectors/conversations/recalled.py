@@ -14,7 +14,6 @@ from conversations.core.window.window_record import RecallEntry, RecallRecord
 from conversations.grounding.recall.shared_words import shared_words
 
 EXCERPT_CHARACTERS = 280
-PAGE_GOES_ON = 10  # messages that a page shows after the one that a link leads to
 
 # Of a passage in which no words are looked for only the beginning is read: it may be long, and its message longer.
 STORED = """
@@ -64,11 +63,6 @@ class RecalledRow:
     def at(self) -> dt.datetime:
         """When it was said."""
         return dt.datetime.fromisoformat(self.entry.at)
-
-    @property
-    def page_before(self) -> int:
-        """The position before which a page of older messages ends that has this one, and some after it."""
-        return self.entry.position + PAGE_GOES_ON
 
 
 @dataclass(frozen=True, slots=True)

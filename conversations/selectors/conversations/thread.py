@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import F, Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from conversations.core.window.window_record import GroundingRecord
@@ -21,6 +22,7 @@ from .thread_steps import NO_STEPS, ReplySteps, steps_of_replies
 from .versions import Versions, versions_of_messages
 
 PAGE_MESSAGES = 30
+MESSAGES_BEFORE_A_PLACE = 10  # of a page around it, so that what led to it can be read
 MOST_IN_A_SNAPSHOT = 200
 MESSAGE_COLUMNS = (
     *("pk", "parent_id", "position", "role", "state", "created_at", "content", "error_code", "error_params"),
@@ -145,7 +147,7 @@ class ThreadMessage(NamedTuple):
 
 
 class MessagePage(NamedTuple):
-    """Messages oldest first. *has_older* if there are some before *first_position*.
+    """Messages oldest first. *has_older* if there are some before *first_position*, *has_newer* after *last_position*.
 
     *model_before* is the name of the language model that made the last reply before them.
     """
@@ -153,18 +155,55 @@ class MessagePage(NamedTuple):
     messages: list[ThreadMessage]
     has_older: bool
     model_before: str = ""
+    has_newer: bool = False
 
     @property
     def first_position(self) -> int:
         return self.messages[0].first_position if self.messages else 0
 
+    @property
+    def last_position(self) -> int:
+        return self.messages[-1].position if self.messages else 0
+
 
 def thread_page(conversation: Conversation, *, before: int | None = None, limit: int = PAGE_MESSAGES) -> MessagePage:
     """Return the last *limit* messages, or those before position *before*."""
     path = _active_path(conversation)
-    if before is not None:
-        path = path.filter(position__lt=before)
-    return _read_page(conversation, path.order_by("-position")[:limit])
+    if before is None:
+        return _read_page(conversation, path.order_by("-position")[:limit])
+    page = _read_page(conversation, path.filter(position__lt=before).order_by("-position")[:limit])
+    return page._replace(has_newer=_has_newer(conversation, page))
+
+
+def thread_page_after(conversation: Conversation, position: int, *, limit: int = PAGE_MESSAGES) -> MessagePage:
+    """Return the first *limit* messages after *position*."""
+    page = _read_page(conversation, _active_path(conversation).filter(position__gt=position)[:limit])
+    return page._replace(has_newer=_has_newer(conversation, page))
+
+
+def thread_page_around(conversation: Conversation, position: int, *, limit: int = PAGE_MESSAGES) -> MessagePage:
+    """Return *limit* messages around *position*, some of them before it; of one behind the end, the last."""
+    before = _active_path(conversation).filter(position__lt=position).order_by("-position")[:MESSAGES_BEFORE_A_PLACE]
+    first = min(before.values_list("position", flat=True), default=position)
+    page = _read_page(conversation, _active_path(conversation).filter(position__gte=first)[:limit])
+    return page._replace(has_newer=_has_newer(conversation, page))
+
+
+def position_of(conversation: Conversation, message_id: int) -> int | None:
+    """Return where a message stands that is on the path; the step of a reply stands where the reply does."""
+    found = conversation.messages.filter(pk=message_id, active=True).values_list("position", "step_of__position")
+    return next((reply or position for position, reply in found), None)
+
+
+def position_on(conversation: Conversation, moment: dt.datetime) -> int:
+    """Return where the first message from *moment* on stands; where there is none, the last."""
+    path = conversation.messages.filter(active=True, step_of=None)
+    later = path.filter(created_at__gte=moment).order_by("position").values_list("position", flat=True).first()
+    return later if later is not None else path.aggregate(last=Max("position", default=0))["last"]
+
+
+def _has_newer(conversation: Conversation, page: MessagePage) -> bool:
+    return conversation.messages.filter(active=True, position__gt=page.last_position).exists()
 
 
 def thread_from(conversation: Conversation, from_position: int) -> MessagePage:
@@ -190,8 +229,8 @@ def _active_path(conversation: Conversation) -> QuerySet[Message]:
     )
 
 
-def _read_page(conversation: Conversation, newest_first: QuerySet[Message]) -> MessagePage:
-    messages = [ThreadMessage(*row) for row in newest_first.values_list(*MESSAGE_COLUMNS)][::-1]
+def _read_page(conversation: Conversation, path: QuerySet[Message]) -> MessagePage:
+    messages = sorted((ThreadMessage(*row) for row in path.values_list(*MESSAGE_COLUMNS)), key=attrgetter("position"))
     completions = _last_completions(messages, with_costs=conversation.owner.shows_costs)
     questions = _questions(messages)
     versions = versions_of_messages(conversation.pk, {message.pk: message.parent_id for message in messages})

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from conversations.core.window.history import LeftOutReason
 from conversations.core.window.window_record import WindowRecord
-from conversations.models import Message
-
-from .thread import ThreadMessage
 
 Mark = Literal["in", "pinned", "excluded", "out", "recalled"]
+
+
+class Markable(Protocol):
+    """A stored message, as far as its mark depends on it."""
+
+    @property
+    def pk(self) -> int: ...
+    @property
+    def position(self) -> int: ...
+    @property
+    def pinned(self) -> bool: ...
+    @property
+    def excluded(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,7 @@ class Coverage:
             recalls=record.recall.limit_tokens > 0,
         )
 
-    def mark_of(self, message: Message | ThreadMessage) -> Mark:
+    def mark_of(self, message: Markable) -> Mark:
         """Return how *message* is marked; what a user has decided about it goes before what the window says."""
         if message.excluded:
             return "excluded"

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -22,7 +23,13 @@ from conversations.providers.catalog.language_models import demo_is_used
 from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval, list_conversations
 from conversations.selectors.conversations.documents import scenario_documents_count
 from conversations.selectors.conversations.scenarios import list_scenarios
-from conversations.selectors.conversations.thread import ThreadMessage, thread_page
+from conversations.selectors.conversations.thread import (
+    MessagePage,
+    ThreadMessage,
+    thread_page,
+    thread_page_after,
+    thread_page_around,
+)
 from conversations.selectors.conversations.web_search import searches_web, web_search_choice
 from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
@@ -79,29 +86,84 @@ def list_context(
     }
 
 
-def thread_context(request: HtmxRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
-    """The newest messages, or those before a position, each marked by what the language model saw of it last.
+@dataclass(frozen=True, slots=True)
+class ThreadPlace:
+    """Which part of a thread is asked for: what is *before* or *after* a position, or what is around *at*.
 
-    And the line above which it no longer sees them.
+    Without any of them it is the end.
+    """
+
+    before: int | None = None
+    after: int | None = None
+    at: int | None = None
+
+    def page_of(self, conversation: Conversation) -> MessagePage:
+        if self.at is not None:
+            return thread_page_around(conversation, self.at)
+        if self.after is not None:
+            return thread_page_after(conversation, self.after)
+        return thread_page(conversation, before=self.before)
+
+
+THE_END = ThreadPlace()
+
+
+def thread_context(request: HtmxRequest, conversation: Conversation, *, place: ThreadPlace = THE_END) -> dict[str, Any]:
+    """The messages at a place and the newest, each marked by what the language model saw of it last.
+
+    And the line above which it no longer sees them. Between a place and the newest there may be others, which are not
+    on the page: *gap_position* is then the last position before them.
     """
     record = last_window(conversation)
     coverage = Coverage.of(record) if record else EVERYTHING
-    page = thread_page(conversation, before=before)
+    page = place.page_of(conversation)
+    reader = request_reader(request)
+    shown, has_gap = page.messages, False
+    rendered = render_messages(shown, reader=reader, coverage=coverage, model_before=page.model_before)
+    if page.has_newer:
+        newest = thread_page(conversation)
+        has_gap = newest.first_position > page.last_position + 1
+        missing = [message for message in newest.messages if message.position > page.last_position]
+        rendered += render_messages(missing, reader=reader, coverage=coverage, model_before=newest.model_before)
+        shown = [*shown, *missing]
+    return {
+        **_conversation_context(conversation),
+        "messages_shown": rendered,
+        "has_older": page.has_older,
+        "first_position": page.first_position,
+        "gap_position": page.last_position if has_gap else None,
+        "coverage": coverage,
+        "coverage_summary": json.dumps(coverage_summary(coverage)),
+        "horizon_position": _horizon_position(shown, coverage),
+        "kept_summary": summary_view(conversation, request_reader(request)),
+        "is_streaming": any(message.state == "streaming" for message in shown),
+        "is_awaiting_approval": any(message.steps.awaits_approval for message in shown),
+    }
+
+
+def thread_piece_context(request: HtmxRequest, conversation: Conversation, place: ThreadPlace) -> dict[str, Any]:
+    """The messages at a place alone, for a page that has the others."""
+    record = last_window(conversation)
+    coverage = Coverage.of(record) if record else EVERYTHING
+    page = place.page_of(conversation)
+    reader = request_reader(request)
+    return {
+        **_conversation_context(conversation),
+        "messages_shown": render_messages(
+            page.messages, reader=reader, coverage=coverage, model_before=page.model_before
+        ),
+        "has_older": page.has_older,
+        "first_position": page.first_position,
+        "gap_position": page.last_position if page.has_newer else None,
+        "asked_position": place.at,
+    }
+
+
+def _conversation_context(conversation: Conversation) -> dict[str, Any]:
     return {
         "conversation": conversation,
         "public_id": conversation.public_id,
-        "messages_shown": render_messages(
-            page.messages, reader=request_reader(request), coverage=coverage, model_before=page.model_before
-        ),
         "offers_models": len(offered_models(conversation.owner)) > 1,
-        "has_older": page.has_older,
-        "first_position": page.first_position,
-        "coverage": coverage,
-        "coverage_summary": json.dumps(coverage_summary(coverage)),
-        "horizon_position": _horizon_position(page.messages, coverage),
-        "kept_summary": summary_view(conversation, request_reader(request)),
-        "is_streaming": any(message.state == "streaming" for message in page.messages),
-        "is_awaiting_approval": any(message.steps.awaits_approval for message in page.messages),
     }
 
 
@@ -202,9 +264,9 @@ def picture_context() -> dict[str, Any]:
     }
 
 
-def page_context(request: HtmxRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
-    """The page of a conversation with its newest messages, or those before a position, in the shell."""
-    return view_context(request, conversation, before=before) | shell_context(request, conversation.public_id)
+def page_context(request: HtmxRequest, conversation: Conversation, *, place: ThreadPlace = THE_END) -> dict[str, Any]:
+    """The page of a conversation with its newest messages, and those at a place, in the shell."""
+    return view_context(request, conversation, place=place) | shell_context(request, conversation.public_id)
 
 
 def shell_context(request: HtmxRequest, current: uuid.UUID) -> dict[str, Any]:
@@ -212,11 +274,11 @@ def shell_context(request: HtmxRequest, current: uuid.UUID) -> dict[str, Any]:
     return {**list_context(request, current=current), "socket_path": SOCKET_PATH}
 
 
-def view_context(request: HtmxRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
-    """A conversation with its newest messages, or those before a position."""
+def view_context(request: HtmxRequest, conversation: Conversation, *, place: ThreadPlace = THE_END) -> dict[str, Any]:
+    """A conversation with its newest messages, and those at a place."""
     return {
         **_context_of(request, conversation),
-        **thread_context(request, conversation, before=before),
+        **thread_context(request, conversation, place=place),
         **documents_context(conversation, request_reader(request)),
         **costs_context(conversation),
         "newest_reading": newest_reading(conversation),
@@ -233,6 +295,8 @@ def _urls(public_id: uuid.UUID) -> dict[str, str]:
         "conversation": of_conversation("conversation"),
         "messages": of_conversation("post"),
         "sync": of_conversation("sync"),
+        "thread": of_conversation("thread"),
+        "map": of_conversation("map"),
         "scenario": of_conversation("scenario"),
         "model": of_conversation("choose_model"),
         "webSearch": of_conversation("web_search"),

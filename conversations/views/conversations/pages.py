@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 from typing import Any
 
@@ -12,19 +13,23 @@ from django.views.decorators.http import require_GET, require_safe
 
 from chatsite.accounts.preferences.reader_time_zone import remember_time_zone
 from conversations.access import find_conversation
+from conversations.models import Conversation
 from conversations.selectors.conversations.sources import question_at
+from conversations.selectors.conversations.thread import position_of, position_on
 from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import request_reader
 
+from .map_figures import map_figures
 from .page_context import (
+    ThreadPlace,
     list_context,
     new_view_context,
     page_context,
     shell_context,
-    thread_context,
+    thread_piece_context,
     view_context,
 )
 from .snapshot import conversation_snapshot
@@ -69,14 +74,33 @@ def _render(request: HtmxRequest, public_id: uuid.UUID, context: dict[str, Any])
 
 @require_GET
 @answers_errors()
-def older(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
-    """Messages before a position: a piece of the thread for htmx, a page of its own for everyone else."""
+def thread(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Messages at a place of the thread: a piece of it for scripts, a page of its own for everyone else."""
     found = find_conversation(request.user, public_id)
-    before = parameters.position(request, "before")
+    place = _place(request, found)
     if not request.htmx:
-        return render(request, PAGE, page_context(request, found, before=before))
-    context = thread_context(request, found, before=before)
-    return render(request, "conversations/older.html", {**context, "horizon_position": None})
+        return render(request, PAGE, page_context(request, found, place=place))
+    context = thread_piece_context(request, found, place)
+    return render(request, "conversations/thread_piece.html", context)
+
+
+def _place(request: HtmxRequest, conversation: Conversation) -> ThreadPlace:
+    """Return the place that the query names: before or after a position, or at a position, a message or a day."""
+    at = parameters.position(request, "at")
+    message, day = parameters.message_id(request), parameters.day(request, "on")
+    if message is not None:
+        at = position_of(conversation, message)
+    elif day is not None:
+        at = position_on(conversation, dt.datetime.combine(day, dt.time.min, tzinfo=parameters.time_zone(request)))
+    return ThreadPlace(parameters.position(request, "before"), parameters.position(request, "after"), at)
+
+
+@require_GET
+@answers_errors()
+def conversation_map(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
+    """The map: the whole conversation in few buckets, and what is marked in it."""
+    found = find_conversation(request.user, public_id)
+    return JsonResponse(map_figures(found))
 
 
 @require_GET

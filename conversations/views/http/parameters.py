@@ -29,6 +29,30 @@ def position(request: HttpRequest, name: str) -> int | None:
     return int(value)
 
 
+def message_id(request: HttpRequest) -> int | None:
+    """Return the id of the message in the query, or None if none is named."""
+    value = request.GET.get("message")
+    if value is None:
+        return None
+    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
+        raise FrameError("message")
+    return int(value)
+
+
+def day(request: HttpRequest, name: str) -> dt.date | None:
+    """Return the day in the query, or None if it is not there."""
+    value = request.GET.get(name)
+    if value is None:
+        return None
+    try:
+        day = dt.date.fromisoformat(value)
+    except ValueError:
+        raise FrameError(name) from None
+    if not FIRST_YEAR < day.year <= LAST_YEAR:  # at the ends of time another zone may have no such day
+        raise FrameError(name)
+    return day
+
+
 def moment(request: HttpRequest, name: str) -> dt.datetime | None:
     """Return the aware moment in the query, in UTC, or None if it is not there."""
     value = request.GET.get(name)
