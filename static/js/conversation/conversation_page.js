@@ -16,7 +16,7 @@ import { AutoScroll } from "../messages/auto_scroll.js";
 import { startLargePictures } from "../messages/large_picture.js";
 import { startMessageActions } from "../messages/message_actions.js";
 import { MessageList } from "../messages/message_list.js";
-import { keepPlaceWhenOlderArrive } from "../messages/older_messages.js";
+import { ThreadRange } from "../messages/thread_range.js";
 import { WindowCoverage } from "../messages/window_coverage.js";
 import { Connection } from "../server/connection.js";
 import { postForm, Refusal } from "../server/http.js";
@@ -85,8 +85,14 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   // The parts of the page
 
   const announcer = new Announcer(region, signal);
-  const autoScroll = new AutoScroll(scroller, list, find(page, '[data-part="jump"]', HTMLButtonElement), signal);
-  const messages = new MessageList(list, {
+  const range = new ThreadRange(scroller, list, {
+    url: urls.thread,
+    onChange: () => coverage.draw(),
+    signal,
+  });
+  const jump = find(page, '[data-part="jump"]', HTMLButtonElement);
+  const autoScroll = new AutoScroll(scroller, list, jump, range, signal);
+  const messages = new MessageList(list, range, {
     onEnded: (article) => announcer.readReply(article),
     onThinking: () => announcer.say(sentence("thinkingBegun")),
     onAwaitingApproval: (call) => announcer.say(dataOf(call, "announcement")),
@@ -176,14 +182,13 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     }),
     onTransport: showTransport,
   });
-  keepPlaceWhenOlderArrive(scroller, () => {
-    localiseTimes(page);
-    labelCopyButtons(page);
-    coverage.draw();
-  });
 
   // What the user does
 
+  const [, addressed] = location.hash.match(/^#message-(\d+)$/) ?? [];
+  if (addressed && !document.getElementById(`message-${addressed}`)) {
+    range.goTo({ message: addressed });
+  }
   startMessageActions(page, {
     connection,
     coverage,
@@ -202,7 +207,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   startSuggestions(page, { onChosen: (question) => composer.propose(question) });
   startTour(page, query(page, '[data-part="tour"]'), { send: (content) => composer.sendBeside(content), signal });
   startReplyNotice(page, { title: () => find(page, "[data-conversation-title]").textContent ?? "", signal });
-  startInspector(find(document, "#inspector", HTMLDialogElement));
+  startInspector(find(document, "#inspector", HTMLDialogElement), { range, url: urls.thread });
   startLargePictures(page, find(document, "#large-picture", HTMLDialogElement));
   document.addEventListener(
     "renamed",

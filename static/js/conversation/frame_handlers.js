@@ -101,7 +101,7 @@ export function frameHandler({
 
   /** @param {ConversationSnapshot} snapshot */
   function takeSnapshot(snapshot) {
-    if (snapshot.from_position > messages.position || snapshot.from_position < messages.firstPosition) {
+    if (snapshot.from_position > messages.position || !messages.reaches(snapshot)) {
       onGapTooLarge();
       return;
     }

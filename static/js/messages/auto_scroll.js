@@ -16,14 +16,16 @@ export class AutoScroll {
    * @param {HTMLElement} scroller
    * @param {HTMLElement} content
    * @param {HTMLButtonElement} jump
+   * @param {import("./thread_range.js").ThreadRange} range
    * @param {AbortSignal} signal ends it
    */
-  constructor(scroller, content, jump, signal) {
+  constructor(scroller, content, jump, range, signal) {
     this.scroller = scroller;
+    this.range = range;
     this.jump = jump;
     const opened = messageInAddress(content);
-    // A page that is empty is read from its top, one that leads to a message from there.
-    this.isFollowing = !opened && Boolean(content.querySelector("[data-message]"));
+    // A page that is empty is read from its top, one that leads to a place from there.
+    this.isFollowing = !opened && !range.hasGap && Boolean(content.querySelector("[data-message]"));
     opened?.scrollIntoView({ block: "center" });
     this.isHeld = false; // what the user has opened grows at its place, also when more of it comes later
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
@@ -71,6 +73,11 @@ export class AutoScroll {
   toNewest() {
     this.isHeld = false;
     this.isFollowing = true;
+    this.range.toNewest();
+    this.#follow();
+  }
+
+  #follow() {
     this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
@@ -88,7 +95,7 @@ export class AutoScroll {
 
   get #isNear() {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
-    return scrollHeight - scrollTop - clientHeight < NEAR_PIXELS;
+    return !this.range.hasGap && scrollHeight - scrollTop - clientHeight < NEAR_PIXELS;
   }
 
   #scrolled() {
@@ -98,8 +105,8 @@ export class AutoScroll {
   }
 
   #resized() {
-    if (this.isFollowing) {
-      this.toNewest();
+    if (this.isFollowing && !this.range.hasGap) {
+      this.#follow();
     } else if (this.isHeld) {
       this.jump.hidden = this.#isNear;
     } else {

@@ -20,13 +20,15 @@ export class MessageList {
 
   /**
    * @param {HTMLElement} list holds the messages
+   * @param {import("./thread_range.js").ThreadRange} range which of them are on the page
    * @param {object} handlers
    * @param {(article: HTMLElement) => void} handlers.onEnded
    * @param {() => void} handlers.onThinking told when a reply begins with thinking
    * @param {(call: HTMLElement) => void} handlers.onAwaitingApproval told of each tool call that begins to await approval
    */
-  constructor(list, { onEnded, onThinking, onAwaitingApproval }) {
+  constructor(list, range, { onEnded, onThinking, onAwaitingApproval }) {
     this.list = list;
+    this.range = range;
     this.onEnded = onEnded;
     this.onThinking = onThinking;
     this.onAwaitingApproval = onAwaitingApproval;
@@ -53,9 +55,18 @@ export class MessageList {
     return unsettled ? Number(unsettled.dataset.position) : 0;
   }
 
-  /** The position of the oldest message on the page. */
+  /** The position from which on every message is on the page. */
   get firstPosition() {
-    return Number(this.articles[0]?.dataset.position ?? 0);
+    return Number(this.range.newest[0]?.dataset.position ?? 0);
+  }
+
+  /**
+   * Whether the page has the messages that a snapshot follows, or those that it begins with.
+   * @param {ConversationSnapshot} snapshot
+   */
+  reaches({ from_position: position }) {
+    const [first, last] = [this.range.shown[0], this.range.shown.at(-1)].map((it) => Number(it?.dataset.position ?? 0));
+    return position >= this.firstPosition || (position >= first && position <= last + 1);
   }
 
   /**
@@ -63,7 +74,8 @@ export class MessageList {
    * @param {ConversationSnapshot} snapshot
    */
   continues({ from_position: position, parent }) {
-    const above = this.articles.findLast((article) => Number(article.dataset.position) < position);
+    const articles = position > this.firstPosition ? this.range.newest : this.range.shown;
+    const above = articles.findLast((article) => Number(article.dataset.position) < position);
     return !above || above.dataset.message === String(parent);
   }
 
@@ -124,6 +136,7 @@ export class MessageList {
     for (const message of messages) {
       this.#put(message);
     }
+    this.range.closeGap(position);
     this.#findStreamingReply();
     this.#announceThinking(before);
     this.#restoreFocus(focus);
@@ -136,7 +149,7 @@ export class MessageList {
    * @returns {boolean} whether there was one to go to
    */
   moveFocus(step) {
-    const { articles } = this;
+    const articles = this.range.shown;
     const current = /** @type {HTMLElement | null} */ (focusedIn()?.closest("[data-message]") ?? null);
     const index = current ? articles.indexOf(current) : -1;
     const next = index < 0 ? articles.at(step < 0 ? -1 : articles.length) : articles[index + step];

@@ -5,12 +5,16 @@
  */
 
 import { getFragment } from "../server/http.js";
+import { labelCopyButtons } from "../shared/copy_buttons.js";
 import { dataOf, find, query, queryAll } from "../shared/dom.js";
+import { htmx } from "../shared/htmx.js";
+import { localiseTimes } from "../shared/local_times.js";
 
-const NEAR_PIXELS = 1_200; // of an edge, from which on the messages beyond it are loaded
+const NEAR_PIXELS = 800; // of an edge, from which on the messages beyond it are loaded
 const FEWEST_KEPT = 60; // messages above or below what is read that stay on the page
 const NEWEST_KEPT = 30;
 const TRY_AGAIN_MS = 3_000;
+const AIR_PIXELS = 24; // above the message that was gone to
 
 /**
  * @typedef {{before?: number, after?: number, at?: number, message?: string, on?: string}} Place as the server is asked
@@ -37,7 +41,8 @@ export class ThreadRange {
     this.onChange = onChange;
     this.signal = signal;
     scroller.addEventListener("scroll", () => this.#look(), { passive: true });
-    this.#look();
+    // Not before the page has been scrolled to where it is read.
+    requestAnimationFrame(() => requestAnimationFrame(() => this.#look()));
   }
 
   /** Whether messages between those at the place and the newest are not on the page. */
@@ -88,6 +93,23 @@ export class ThreadRange {
     this.#replaceWith(piece);
     this.onChange();
     return this.#find({ at: position }) ?? this.shown.at(-1);
+  }
+
+  /**
+   * Go to the message at *place*, and show it at the top; the focus goes there too if it is to.
+   * @param {Place} place
+   * @param {{focus?: boolean}} options
+   */
+  async goTo(place, { focus = false } = {}) {
+    const article = await this.reach(place);
+    if (article) {
+      const view = this.scroller.getBoundingClientRect();
+      this.scroller.scrollTop += article.getBoundingClientRect().top - view.top - AIR_PIXELS;
+      if (focus) {
+        article.focus({ preventScroll: true });
+      }
+    }
+    return article;
   }
 
   /** Leave the place: show the newest messages. */
@@ -198,9 +220,14 @@ export class ThreadRange {
    * @param {Place} place
    * @returns {Promise<HTMLElement>}
    */
-  #fetch(place) {
+  async #fetch(place) {
     const fields = Object.entries(place).map(([name, value]) => [name, String(value)]);
-    return getFragment(`${this.url}?${new URLSearchParams(fields)}`, "[data-piece]");
+    const fetched = await getFragment(`${this.url}?${new URLSearchParams(fields)}`, "[data-piece]");
+    const piece = document.importNode(fetched, true);
+    localiseTimes(piece);
+    labelCopyButtons(piece);
+    htmx()?.process(piece);
+    return piece;
   }
 
   /** @param {HTMLElement} piece */
