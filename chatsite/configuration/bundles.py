@@ -37,6 +37,8 @@ STYLES = {
         "css/sidebar.css",
         "css/messages.css",
         "css/actions.css",
+        "css/line.css",
+        "css/map.css",
         "css/thinking.css",
         "css/tools.css",
         "css/composer.css",

@@ -129,6 +129,7 @@ class LiveReply:
                 first_position=record.first_position,
                 recalled=record.recall.messages,
                 passages=self._passages,
+                recalled_positions=record.recall.positions,
             )
         )
 

@@ -86,7 +86,7 @@ def test_a_page_that_has_missed_more_than_a_frame_holds_is_left_without_a_hole(p
 
 def test_a_line_shows_where_the_view_of_the_language_model_ends(long_conversation):
     page = long_conversation
-    horizon = page.get_by_role("separator", name="The language model no longer sees anything above")
+    horizon = page.get_by_role("separator", name="no longer sees anything above")
     scroll_up_to(page, horizon)
     first_seen = int(page.locator("[data-horizon] + [data-message]").get_attribute("data-position"))
     replies(page).last.get_by_role("link", name="What the model saw").click()

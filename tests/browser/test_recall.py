@@ -82,9 +82,9 @@ def test_a_recalled_message_is_marked_told_and_reached(asked):
 
 
 def test_the_line_says_that_the_model_recalls(asked):
-    line = asked.get_by_role("separator", name="but recalls what your question needs")
+    line = asked.locator("[data-horizon]:not([hidden])")
     scroll_up_to(asked, line)
-    expect(line).to_contain_text("but recalls what your question needs")
+    expect(line).to_contain_text("recalled for your last question")
 
 
 def test_what_is_never_to_be_recalled_is_not(asked):

@@ -249,7 +249,8 @@ class ReplyFailed(ConversationFrame):
 class WindowRecorded(ConversationFrame):
     """The window of *reply*: its prompt's tokens of the budget, and the oldest position that the model sees.
 
-    *recalled* are the messages before it that the model sees again for this reply, which may cite so many *passages*.
+    *recalled* are the messages before it that the model sees again for this reply, which may cite so many *passages*;
+    *recalled_positions* are where they stand.
     """
 
     type: ClassVar[str] = "window.recorded"
@@ -259,6 +260,7 @@ class WindowRecorded(ConversationFrame):
     first_position: int
     recalled: tuple[int, ...] = ()
     passages: int = 0
+    recalled_positions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

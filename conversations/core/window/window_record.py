@@ -215,7 +215,16 @@ class RecallRecord:
     @property
     def messages(self) -> tuple[int, ...]:
         """The messages of this conversation of which something was sent, by id, each once."""
-        return tuple(dict.fromkeys(entry.message for entry in self.included if entry.conversation is None))
+        return tuple(self._positions)
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Where `messages` stand."""
+        return tuple(self._positions.values())
+
+    @property
+    def _positions(self) -> Mapping[int, int]:
+        return {entry.message: entry.position for entry in self.included if entry.conversation is None}
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -29,7 +29,8 @@ class Markable(Protocol):
 class Coverage:
     """The messages that a window holds. From *first_position* on everything is in it but *left_out*: message → reason.
 
-    Before it only the pins are, if it *has_pins_above*, and what was *recalled*, by id, where the policy *recalls*.
+    Before it only the pins are, if it *has_pins_above*, and what was *recalled*, by id and by where it stands, where
+    the policy *recalls*.
     *pins* are all of them, by id.
     """
 
@@ -38,6 +39,7 @@ class Coverage:
     pins: tuple[int, ...] = ()
     has_pins_above: bool = False
     recalled: tuple[int, ...] = ()
+    recalled_positions: tuple[int, ...] = ()
     recalls: bool = False
 
     @classmethod
@@ -49,6 +51,7 @@ class Coverage:
             pins=tuple(pin.message for pin in pins if pin.message is not None),
             has_pins_above=any(pin.position < record.first_position for pin in pins if pin.position is not None),
             recalled=record.recall.messages,
+            recalled_positions=record.recall.positions,
             recalls=record.recall.limit_tokens > 0,
         )
 

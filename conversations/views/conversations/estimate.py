@@ -107,8 +107,13 @@ def _figures(record: WindowRecord) -> dict[str, Any]:
 def _summary(record: WindowRecord) -> dict[str, Any]:
     """Return the figures of a window that may never be sent: what it *would_recall*, if that was looked up."""
     summary = window_summary(record)
-    recalled = summary.pop("recalled")
-    return {**summary, "would_recall": recalled if record.recall.is_looked_up else None}
+    recalled, positions = summary.pop("recalled"), summary.pop("recalled_positions")
+    is_known = record.recall.is_looked_up
+    return {
+        **summary,
+        "would_recall": recalled if is_known else None,
+        "would_recall_positions": positions if is_known else None,
+    }
 
 
 def _parts(record: WindowRecord) -> Iterator[tuple[str, int]]:

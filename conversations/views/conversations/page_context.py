@@ -16,6 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
 from chatsite.accounts.limits import effective_limits
+from conversations.core.window.window_record import WindowRecord
 from conversations.forms.tool_choice import chosen_tools
 from conversations.models import Conversation, Scenario
 from conversations.models.conversation import TEMPORARY, UNTITLED
@@ -44,6 +45,7 @@ from conversations.views.http import parameters
 from conversations.views.http.htmx_request import HtmxRequest
 from conversations.views.usage.money_left import money_left_sentence
 from conversations.wording.error_sentences import request_reader
+from conversations.wording.model_labels import model_label
 from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
 
 from .date_groups import group_by_date
@@ -51,7 +53,7 @@ from .model_menu import model_menu
 from .render_messages import render_messages
 from .summary_context import summary_view
 from .tour import recalls_messages, tour_of
-from .window_context import coverage_summary
+from .window_context import coverage_summary, window_summary
 
 CONVERSATIONS_PER_PAGE = 50
 LONG_REPLY_SECONDS = 8  # people look elsewhere meanwhile
@@ -132,8 +134,8 @@ def thread_context(request: HtmxRequest, conversation: Conversation, *, place: T
         "has_older": page.has_older,
         "first_position": page.first_position,
         "gap_position": page.last_position if has_gap else None,
-        "coverage": coverage,
-        "coverage_summary": json.dumps(coverage_summary(coverage)),
+        **_coverage_context(record),
+        "has_blind": bool(shown) and shown[0].position < coverage.first_position,
         "horizon_position": _horizon_position(shown, coverage),
         "kept_summary": summary_view(conversation, request_reader(request)),
         "is_streaming": any(message.state == "streaming" for message in shown),
@@ -164,6 +166,17 @@ def _conversation_context(conversation: Conversation) -> dict[str, Any]:
         "conversation": conversation,
         "public_id": conversation.public_id,
         "offers_models": len(offered_models(conversation.owner)) > 1,
+    }
+
+
+def _coverage_context(record: WindowRecord | None) -> dict[str, Any]:
+    """What a window holds, for the line above which it holds no more, and for the script that moves it."""
+    coverage = Coverage.of(record) if record else EVERYTHING
+    return {
+        "coverage": coverage,
+        "coverage_summary": json.dumps(window_summary(record) if record else coverage_summary(EVERYTHING)),
+        "window_model": model_label(record.language_model) if record else "",
+        "window_tokens": record.budget_tokens if record else 0,
     }
 
 
@@ -238,8 +251,7 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         "title": _title_of(conversation),
         "temporary_until": conversation.temporary_until,
         "long_reply_seconds": LONG_REPLY_SECONDS,
-        "coverage": EVERYTHING,
-        "coverage_summary": json.dumps(coverage_summary(EVERYTHING)),
+        **_coverage_context(None),
         "mark_labels": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),
         "parts": PART_LABELS,
         "urls": json.dumps(_urls(public_id)),

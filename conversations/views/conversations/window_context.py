@@ -12,6 +12,7 @@ from conversations.core.window.window_record import WindowRecord
 from conversations.selectors.conversations.recalled import RecalledRow
 from conversations.selectors.conversations.window import WindowView
 from conversations.selectors.conversations.window_coverage import Coverage
+from conversations.wording.model_labels import model_label
 from conversations.wording.window_labels import (
     LEFT_OUT_LABELS,
     OTHER_RECALL_ERROR,
@@ -80,6 +81,7 @@ def window_summary(record: WindowRecord) -> dict[str, Any]:
     """Return the figures of a window, and what it holds of the conversation."""
     return {
         "language_model": record.language_model,
+        "model": model_label(record.language_model),
         "prompt_tokens": record.prompt_tokens,
         "budget_tokens": record.budget_tokens,
         **coverage_summary(Coverage.of(record)),
@@ -93,5 +95,6 @@ def coverage_summary(coverage: Coverage) -> dict[str, Any]:
         "has_pins_above": coverage.has_pins_above,
         "recalls": coverage.recalls,
         "recalled": coverage.recalled,
+        "recalled_positions": coverage.recalled_positions,
         "left_out": {message: str(LEFT_OUT_LABELS[reason]) for message, reason in coverage.left_out.items()},
     }

@@ -19,6 +19,7 @@ import { dataOf, find, queryAll } from "../shared/dom.js";
 const PAUSE_MS = 250;
 const PAUSE_FOR_LONG_MS = 1_500;
 const LONG_CHARACTERS = 20_000;
+const RING = 2 * Math.PI * 13; // the way around the ring, with the radius that its template has
 
 export class Meter {
   /**
@@ -131,6 +132,10 @@ export class Meter {
       const [start, width] = places[layer.dataset.bar ?? ""] ?? [0, 0];
       layer.setAttribute("x", `${start}%`);
       layer.setAttribute("width", `${width}%`);
+    }
+    for (const arc of queryAll(this.element, "[data-ring]", SVGElement)) {
+      const [start, width] = places[arc.dataset.ring ?? ""] ?? [0, 0];
+      arc.setAttribute("stroke-dasharray", `0 ${(start * RING) / 100} ${(width * RING) / 100} ${RING}`);
     }
   }
 

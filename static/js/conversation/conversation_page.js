@@ -12,6 +12,9 @@ import { TemporaryNote } from "../composer/temporary_note.js";
 import { startTour } from "../composer/tour.js";
 import { startWebSwitch } from "../composer/web_switch.js";
 import { startDocuments } from "../documents/documents.js";
+import { ConversationMap } from "../map/conversation_map.js";
+import { startMapPanel } from "../map/map_panel.js";
+import { startPlaceKeys } from "../map/place_keys.js";
 import { AutoScroll } from "../messages/auto_scroll.js";
 import { startLargePictures } from "../messages/large_picture.js";
 import { startMessageActions } from "../messages/message_actions.js";
@@ -97,7 +100,15 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     onThinking: () => announcer.say(sentence("thinkingBegun")),
     onAwaitingApproval: (call) => announcer.say(dataOf(call, "announcement")),
   });
-  const coverage = new WindowCoverage(list);
+  /** @type {ConversationMap | undefined} */
+  let map;
+  const coverage = new WindowCoverage(list, {
+    scroller,
+    range,
+    onChange: () => map?.draw(),
+    say: (sentence) => announcer.say(sentence),
+    signal,
+  });
   sidebar.enter(conversation, { isStored });
   const connection = new Connection({ socket, conversation, urls, beginning, isStored, signal });
   const meter = new Meter(find(page, '[data-part="meter"]'), {
@@ -161,6 +172,18 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     onRefused,
   });
   pictures.showBlindness(model.blindness);
+
+  map = new ConversationMap(find(page, '[data-part="map"]'), {
+    url: urls.map,
+    threadUrl: urls.thread,
+    scroller,
+    range,
+    coverage,
+    toNewest: () => autoScroll.toNewest(),
+    signal,
+  });
+  startPlaceKeys(page, { range, coverage });
+  startMapPanel(page, { map: map.element, meter: meter.element, signal });
 
   // What comes from the server
 

@@ -78,7 +78,11 @@ export function frameHandler({
         break;
       case "window.recorded":
         messages.showPassages(frame.reply, frame.passages);
-        coverage.update({ first_position: frame.first_position, recalled: frame.recalled });
+        coverage.update({
+          first_position: frame.first_position,
+          recalled: frame.recalled,
+          recalled_positions: frame.recalled_positions,
+        });
         break;
       case "message.marked":
         takeMark(frame);
@@ -112,7 +116,8 @@ export function frameHandler({
     messages.takeSnapshot(snapshot);
     costs.show(snapshot.costs);
     model.show(snapshot.model_key);
-    coverage.update(messages.streamingArticle ? snapshot.window : { recalled: snapshot.window.recalled });
+    const { recalled, recalled_positions } = snapshot.window;
+    coverage.update(messages.streamingArticle ? snapshot.window : { recalled, recalled_positions });
     sidebar.showAwaitingApproval(snapshot.awaiting_approval);
     if (snapshot.title) {
       sidebar.showTitle(snapshot.title);

@@ -79,6 +79,8 @@ export class AutoScroll {
 
   #follow() {
     this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.followedTo = this.scroller.scrollTop;
+    this.jump.hidden = true;
   }
 
   /**
@@ -99,6 +101,9 @@ export class AutoScroll {
   }
 
   #scrolled() {
+    if (this.isFollowing && !this.range.hasGap && this.scroller.scrollTop === this.followedTo) {
+      return; // that was us: more may have come before the browser tells of it
+    }
     this.isHeld = false;
     this.isFollowing = this.#isNear;
     this.jump.hidden = this.isFollowing;

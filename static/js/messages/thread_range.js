@@ -24,7 +24,7 @@ export class ThreadRange {
   /** @type {Promise<void> | undefined} */
   #loading;
   #ask = 0; // counts what was asked for: an answer that is no longer wanted is left out
-  #triedAt = 0;
+  #failedAt = -Infinity; // when messages could not be loaded
 
   /**
    * @param {HTMLElement} scroller
@@ -96,15 +96,18 @@ export class ThreadRange {
   }
 
   /**
-   * Go to the message at *place*, and show it at the top; the focus goes there too if it is to.
+   * Go to the message at *place*, and show it at the top, or what is so far *within* it in the middle; the focus goes
+   * there too if it is to.
    * @param {Place} place
-   * @param {{focus?: boolean}} options
+   * @param {{focus?: boolean, within?: number}} options
    */
-  async goTo(place, { focus = false } = {}) {
+  async goTo(place, { focus = false, within } = {}) {
     const article = await this.reach(place);
     if (article) {
       const view = this.scroller.getBoundingClientRect();
-      this.scroller.scrollTop += article.getBoundingClientRect().top - view.top - AIR_PIXELS;
+      const { top, height } = article.getBoundingClientRect();
+      const air = within === undefined ? AIR_PIXELS : view.height / 2 - within * height;
+      this.scroller.scrollTop += top - view.top - air;
       if (focus) {
         article.focus({ preventScroll: true });
       }
@@ -183,7 +186,7 @@ export class ThreadRange {
   }
 
   #look() {
-    if (this.#loading || this.signal.aborted || performance.now() - this.#triedAt < TRY_AGAIN_MS) {
+    if (this.#loading || this.signal.aborted || performance.now() - this.#failedAt < TRY_AGAIN_MS) {
       return;
     }
     const view = this.scroller.getBoundingClientRect();
@@ -207,7 +210,7 @@ export class ThreadRange {
         }
       })
       .catch(() => {
-        this.#triedAt = performance.now();
+        this.#failedAt = performance.now();
         setTimeout(() => this.#look(), TRY_AGAIN_MS);
       })
       .then(() => {

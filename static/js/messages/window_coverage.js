@@ -4,7 +4,7 @@
  * What is decided about a message (pinned, excluded, never recalled) stands at its article; a window says the rest.
  */
 
-import { dataOf, find, query } from "../shared/dom.js";
+import { dataOf, find, query, queryAll } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 
 /**
@@ -12,21 +12,66 @@ import { sentence } from "../shared/sentences.js";
  *
  * @typedef {{pinned: boolean, excluded: boolean, never_recalled: boolean}} Decisions what is decided about a message
  * @typedef {"in" | "out" | "pinned" | "excluded" | "recalled"} Mark
+ * @typedef {CoveredWindow & {first_position: number, left_out: Record<string, string>, recalled: number[],
+ *   recalled_positions: number[]}} KnownWindow
  */
 
+const SLIDE_MS = 420; // of the blind, to its new place
+const QUOTED_CHARACTERS = 40;
+
 export class WindowCoverage {
-  /** @param {HTMLElement} list holds the messages and the line */
-  constructor(list) {
+  /**
+   * @param {HTMLElement} list holds the messages and the line
+   * @param {object} options
+   * @param {HTMLElement} options.scroller
+   * @param {import("./thread_range.js").ThreadRange} options.range which messages are on the page
+   * @param {() => void} options.onChange told when something else is in view, or its line elsewhere
+   * @param {(sentence: string) => void} options.say
+   * @param {AbortSignal} options.signal ends it
+   */
+  constructor(list, { scroller, range, onChange, say, signal }) {
     this.list = list;
+    this.scroller = scroller;
+    this.range = range;
+    this.onChange = onChange;
+    this.say = say;
+    this.messagesAbove = 0; // as far as that is known
+    this.hasSlid = false; // whether what is drawn now is a window that begins elsewhere
     this.horizon = find(list, "[data-horizon]");
     this.horizonLine = find(this.horizon, "[data-horizon-line]");
     /** @type {Record<Mark, string>} */
     this.words = JSON.parse(dataOf(list, "markWords"));
-    /**
-     * @type {{first_position: number, has_pins_above: boolean, left_out: Record<string, string>, recalls: boolean,
-     *   recalled: number[], would_recall?: number[] | null}}
-     */
+    /** @type {KnownWindow} */
     this.window = JSON.parse(dataOf(list, "coverage"));
+    scroller.addEventListener("scroll", () => this.#shadeEdges(), { passive: true });
+    const observer = new ResizeObserver(() => this.#shadeEdges());
+    observer.observe(scroller);
+    observer.observe(list);
+    signal.addEventListener("abort", () => observer.disconnect());
+    this.draw();
+  }
+
+  /** Where the messages stand that are recalled: for what is being written, or for the last question. */
+  get recalledPositions() {
+    return this.window.would_recall_positions ?? this.window.recalled_positions;
+  }
+
+  /**
+   * Note how many messages are above the line, which only the map knows.
+   * @param {number} count
+   */
+  countAbove(count) {
+    this.messagesAbove = count;
+    this.#writeLine();
+  }
+
+  /** Go to the line; the focus goes there too. */
+  async goToLine() {
+    const { first_position: position } = this.window;
+    if (position && (await this.range.goTo({ at: position })) && !this.horizon.hidden) {
+      this.horizon.scrollIntoView({ block: "center" });
+      this.horizon.focus({ preventScroll: true });
+    }
   }
 
   /**
@@ -34,15 +79,19 @@ export class WindowCoverage {
    * pinned and excluded now, for a page that has missed that.
    * @param {CoveredWindow} window
    */
-  update({ pins, excluded, recalled, ...window }) {
+  update({ pins, excluded, recalled, recalled_positions: positions, ...window }) {
+    this.hasSlid = (window.first_position ?? this.window.first_position) !== this.window.first_position;
     Object.assign(this.window, window);
     if (recalled) {
-      Object.assign(this.window, { recalled, would_recall: null }); // what was being written has been sent
+      // What was being written has been sent.
+      const sent = { recalled, recalled_positions: positions ?? [] };
+      Object.assign(this.window, { ...sent, would_recall: null, would_recall_positions: null });
     }
     if (pins) {
       this.#correctDecisions(new Set(pins), new Set(excluded));
     }
     this.draw();
+    this.hasSlid = false;
   }
 
   /**
@@ -76,6 +125,8 @@ export class WindowCoverage {
       this.#draw(article);
     }
     this.#placeHorizon();
+    this.#shadeEdges();
+    this.onChange();
   }
 
   get #articles() {
@@ -126,13 +177,15 @@ export class WindowCoverage {
     const mark = this.#markOf(article);
     const words = this.#wordsFor(mark, dataOf(article, "message"));
     const sign = find(article, ".mark");
-    if (article.dataset.mark === mark && sign.title === words) {
+    const shown = this.#shownWords(mark, words);
+    const place = find(sign, "[data-mark-words]");
+    if (article.dataset.mark === mark && sign.title === words && place.textContent === shown) {
       return;
     }
     article.dataset.mark = mark;
     sign.title = words;
     find(sign, "use", SVGElement).setAttribute("href", `#mark-${mark}`);
-    find(sign, "[data-mark-words]").textContent = words;
+    place.textContent = shown;
   }
 
   /**
@@ -145,6 +198,22 @@ export class WindowCoverage {
       return `${this.words.out}: ${reason}`;
     }
     return mark === "recalled" && this.window.would_recall ? sentence("wouldRecall") : this.words[mark];
+  }
+
+  /**
+   * Return what a mark says where it is read: for which question a message was recalled.
+   * @param {Mark} mark
+   * @param {string} words
+   */
+  #shownWords(mark, words) {
+    const question = mark === "recalled" && !this.window.would_recall && this.#lastQuestion();
+    return question ? sentence("recalledFor", { question }) : words;
+  }
+
+  #lastQuestion() {
+    const asked = this.range.newest.findLast(({ dataset }) => dataset.role === "user");
+    const words = asked ? find(asked, "[data-content]").textContent.trim() : "";
+    return words.length > QUOTED_CHARACTERS ? `${words.slice(0, QUOTED_CHARACTERS).trimEnd()}…` : words;
   }
 
   /**
@@ -172,28 +241,111 @@ export class WindowCoverage {
   }
 
   #placeHorizon() {
-    const { first_position: position, has_pins_above: hasPins, recalls } = this.window;
-    const articles = this.#articles;
-    const first = articles.find((article) => this.#isBelow(article));
-    const isOnPage = first && Number(articles[0]?.dataset.position) <= position;
-    this.horizon.hidden = !position || !isOnPage;
+    const { first_position: position } = this.window;
+    const { shown } = this.range;
+    const first = this.#articles.find((article) => this.#isBelow(article));
+    const isOnPage = first && Number(shown[0]?.dataset.position) < position && shown.includes(first);
+    const before = this.horizon.hidden ? undefined : this.horizon.getBoundingClientRect().top;
+    this.list.classList.toggle("has-blind", Boolean(shown[0]) && !this.#isBelow(shown[0]));
+    this.#writeLine();
+    const isHidden = !position || !isOnPage;
+    if (isHidden === this.horizon.hidden && (isHidden || this.horizon.nextElementSibling === first)) {
+      return;
+    }
+    this.range.keepPlace(() => {
+      this.horizon.hidden = isHidden;
+      if (!isHidden && first) {
+        first.before(this.horizon);
+      }
+    });
+    if (!isHidden && before !== undefined && this.hasSlid) {
+      this.#slideFrom(before);
+    }
+  }
+
+  /**
+   * Let the blind come down from where it was, if somebody sees it.
+   * @param {number} before its place on the screen
+   */
+  #slideFrom(before) {
+    const view = this.scroller.getBoundingClientRect();
+    const after = this.horizon.getBoundingClientRect().top;
+    const isSeen = [before, after].some((top) => top > view.top && top < view.bottom);
+    if (!isSeen) {
+      return;
+    }
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      this.say(this.horizonLine.ariaLabel ?? "");
+      return;
+    }
+    const frames = [{ transform: `translateY(${before - after}px)` }, { transform: "none" }];
+    this.horizon.animate(frames, { duration: SLIDE_MS, easing: "cubic-bezier(0.2, 0.7, 0.2, 1)" });
+  }
+
+  #writeLine() {
+    const { has_pins_above: hasPins, recalls, model, recalled, budget_tokens: budget } = this.window;
     this.horizon.classList.toggle("has-pins-above", Boolean(hasPins));
     this.horizon.classList.toggle("recalls", Boolean(recalls));
-    this.horizonLine.ariaLabel = sentence(horizonSentence(Boolean(hasPins), Boolean(recalls)));
-    if (!this.horizon.hidden && first && this.horizon.nextElementSibling !== first) {
-      first.before(this.horizon);
+    if (model === undefined) {
+      return; // no request was made yet: nothing is above a line
     }
+    const label = sentence(hasPins ? "horizonWithPins" : "horizon", { model });
+    this.horizonLine.ariaLabel = label;
+    write(find(this.horizon, "[data-line-words]"), label);
+    write(find(this.horizon, "[data-line-model]"), model);
+    write(find(this.horizon, "[data-line-budget]"), number(budget ?? 0));
+    const above = find(this.horizon, "[data-line-above]");
+    above.hidden = !this.messagesAbove;
+    write(above, this.messagesAbove === 1 ? sentence("oneAbove") : counted("above", this.messagesAbove));
+    const found = find(this.horizon, "[data-line-recalled]");
+    found.hidden = !recalls;
+    write(found, recalledWords(recalled.length));
+    for (const part of queryAll(this.horizon, "[data-line-if-recalls]")) {
+      part.hidden = !recalls;
+    }
+    for (const part of queryAll(this.horizon, "[data-line-unless-recalls]")) {
+      part.hidden = Boolean(recalls);
+    }
+  }
+
+  /** What stands around the thread takes the colour of what it meets: the blind's, or the lit page's. */
+  #shadeEdges() {
+    const hasBlind = this.list.classList.contains("has-blind");
+    const view = this.scroller.getBoundingClientRect();
+    const line = this.horizon.hidden ? Infinity : this.horizon.getBoundingClientRect().bottom;
+    const page = this.scroller.parentElement;
+    page?.classList.toggle("is-top-out", hasBlind && line > view.top);
+    page?.classList.toggle("is-bottom-out", hasBlind && line > view.bottom);
   }
 }
 
 /**
- * @param {boolean} hasPins
- * @param {boolean} recalls
- * @returns {import("../shared/sentences.js").SentenceName}
+ * @param {HTMLElement} element
+ * @param {string} words
  */
-function horizonSentence(hasPins, recalls) {
-  if (recalls) {
-    return hasPins ? "horizonWithBoth" : "horizonWithRecall";
+function write(element, words) {
+  if (element.textContent !== words) {
+    element.textContent = words;
   }
-  return hasPins ? "horizonWithPins" : "horizon";
+}
+
+/** @param {number} amount */
+function number(amount) {
+  return amount.toLocaleString(document.documentElement.lang);
+}
+
+/**
+ * @param {"above" | "recalledForLast"} name
+ * @param {number} count
+ */
+function counted(name, count) {
+  return sentence(name, { count: number(count) });
+}
+
+/** @param {number} count */
+function recalledWords(count) {
+  if (!count) {
+    return sentence("recallIsOn");
+  }
+  return count === 1 ? sentence("oneRecalledForLast") : counted("recalledForLast", count);
 }

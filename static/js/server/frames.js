@@ -20,7 +20,7 @@
  * @typedef {{type: "reply.done" | "reply.failed", conversation: string, reply: number, position: number,
  *   state: string}} ReplyEnded
  * @typedef {{type: "window.recorded", conversation: string, reply: number, first_position: number,
- *   recalled: number[], passages: number}} WindowRecorded
+ *   recalled: number[], recalled_positions: number[], passages: number}} WindowRecorded
  * @typedef {{type: "conversation.awaiting_approval", conversation: string, awaiting_approval: boolean}} ConversationAwaitsApproval
  * @typedef {{type: "conversation.renamed", conversation: string, title: string}} ConversationRenamed
  * @typedef {{type: "conversation.snapshot", conversation: string, from_position: number, parent: number | null,
@@ -32,8 +32,10 @@
  * @typedef {{id: number, state: string, html: string}} DrawnMessage a message of a snapshot
  * @typedef {{first_position?: number, has_pins_above?: boolean, left_out?: Record<string, string>,
  *   pins?: number[], excluded?: number[], recalls?: boolean, recalled?: number[],
- *   would_recall?: number[] | null}} CoveredWindow what a window holds; *left_out* is message → reason in words,
- *   *recalled* are the messages above it that were sent again, *would_recall* those that would be for what is being written
+ *   recalled_positions?: number[], would_recall?: number[] | null, would_recall_positions?: number[] | null,
+ *   model?: string, budget_tokens?: number}} CoveredWindow what a window holds; *left_out* is message → reason in words,
+ *   *recalled* are the messages above it that were sent again, *would_recall* those that would be for what is being
+ *   written, each with where they stand; *model* is the label of the language model that it is for
  *
  * @typedef {ReplyDelta | ReplyReasoning | ReplyHtml} ReplyPiece a piece of a reply that streams
  *

@@ -1,0 +1,94 @@
+"""The line: what the model no longer sees lies behind a blind, and what is pinned there is a lit pane."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .page_actions import messages, replies, say, scroll_up_to, scroller, wait_until
+from .test_long_conversations import make_long
+from .test_places import shown
+
+FIRST_SEEN = "() => document.querySelector('[data-horizon] ~ [data-message]')?.dataset.position ?? 0"
+COLOUR = "e => getComputedStyle(e).backgroundColor"
+
+
+def line(page: Page):
+    return page.get_by_role("separator", name=re.compile("no longer sees anything above"))
+
+
+@pytest.fixture
+def slid(page: Page, site) -> Page:
+    """A conversation whose window has moved on, and which is longer than a page of it."""
+    say(page, "My name is Andrew")
+    make_long(site, page, messages=120)
+    page.reload()
+    say(page, "Where are we?")
+    return page
+
+
+def test_the_line_says_who_no_longer_sees_how_much(slid):
+    scroll_up_to(slid, slid.locator("[data-horizon]:not([hidden])"))
+    expect(line(slid)).to_have_accessible_name("Demo (4k window) no longer sees anything above")
+    first_seen = int(slid.locator("[data-horizon] + [data-message]").get_attribute("data-position"))
+    expect(slid.get_by_text(f"{first_seen} messages above")).to_be_visible()
+
+
+def test_j_leads_to_the_line_from_the_thread(slid):
+    replies(slid).last.focus()
+    slid.keyboard.press("j")
+    expect(slid.locator("[data-horizon]")).to_be_focused()
+    expect(line(slid)).to_be_in_viewport()
+
+
+def test_why_explains_and_leads_to_the_beginning(slid):
+    replies(slid).last.focus()
+    slid.keyboard.press("j")
+    slid.get_by_text("Why?", exact=True).click()
+    expect(slid.get_by_text("Pin a message, and it is always sent, wherever it stands.")).to_be_visible()
+    slid.keyboard.press("Escape")
+    expect(slid.get_by_text("Pin a message, and it is always sent, wherever it stands.")).to_be_hidden()
+    slid.get_by_text("Why?", exact=True).click()
+    slid.get_by_role("link", name="Go to the beginning").click()
+    expect(slid.locator('[data-position="0"]')).to_be_focused()
+    wait_until(slid, lambda: shown(slid)[0] == 0)
+
+
+def test_a_pinned_message_is_a_lit_pane_within_the_blind(slid):
+    scroll_up_to(slid, slid.locator("[data-horizon]:not([hidden])"))
+    above = slid.locator("[data-message]:has(+ [data-horizon])")
+    lit = slid.locator("html").evaluate(COLOUR)
+    assert slid.locator(".messages").evaluate(COLOUR) != lit
+    assert above.evaluate(COLOUR) != lit
+    above.focus()
+    slid.keyboard.press("p")
+    expect(above).to_have_attribute("data-mark", "pinned")
+    wait_until(slid, lambda: above.evaluate(COLOUR) == lit)
+    expect(above.get_by_text("Pinned: always in view")).to_be_visible()
+    expect(line(slid)).to_have_accessible_name("Demo (4k window) no longer sees anything above, except pins")
+
+
+def test_the_line_moves_as_the_window_does_and_what_is_read_stays(slid):
+    before = int(slid.evaluate(FIRST_SEEN))
+    for number in range(8):
+        say(slid, f"And what about number {number}? " * 20)
+    slid.reload()
+    scroll_up_to(slid, slid.locator("[data-horizon]:not([hidden])"))
+    assert int(slid.locator("[data-horizon] + [data-message]").get_attribute("data-position")) > before
+
+
+def test_the_header_takes_the_colour_of_what_is_below_it(slid):
+    header = slid.locator(".conversation-header")
+    lit = header.evaluate(COLOUR)
+    scroll_up_to(slid, slid.locator("[data-horizon]:not([hidden])"))
+    scroller(slid).evaluate("e => e.scrollTo(0, 0)")
+    wait_until(slid, lambda: header.evaluate(COLOUR) != lit)
+
+
+def test_a_conversation_that_is_wholly_in_view_has_neither_line_nor_blind(page):
+    say(page, "My name is Andrew")
+    expect(line(page)).to_have_count(0)
+    expect(page.locator(".has-blind")).to_have_count(0)
+    expect(messages(page).last).to_have_attribute("data-mark", "in")
