@@ -91,7 +91,9 @@ def test_marks_are_listed_and_keys_lead_from_one_to_the_next(mapped):
     mapped.keyboard.press("p")
     expect(mapped.locator('[data-position="4"]')).to_have_attribute("data-mark", "pinned")
     mapped.reload()
-    listed = mapped.get_by_role("complementary", name="Map of the conversation").get_by_role("link", name=re.compile("Pinned"))
+    listed = mapped.get_by_role("complementary", name="Map of the conversation").get_by_role(
+        "link", name=re.compile("Pinned")
+    )
     expect(listed).to_have_count(1)
     strip(mapped).focus()
     mapped.keyboard.press("[")
