@@ -58,7 +58,8 @@ def test_why_explains_and_leads_to_the_beginning(slid):
 
 def test_a_pinned_message_is_a_lit_pane_within_the_blind(slid):
     scroll_up_to(slid, slid.locator("[data-horizon]:not([hidden])"))
-    above = slid.locator("[data-message]:has(+ [data-horizon])")
+    first_seen = int(slid.locator("[data-horizon] + [data-message]").get_attribute("data-position"))
+    above = slid.locator(f'[data-position="{first_seen - 4}"]')
     lit = slid.locator("html").evaluate(COLOUR)
     assert slid.locator(".messages").evaluate(COLOUR) != lit
     assert above.evaluate(COLOUR) != lit
