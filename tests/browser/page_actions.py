@@ -23,6 +23,11 @@ def open_account_menu(page: Page) -> None:
     page.get_by_role("button", name=re.compile("account and site$")).click()
 
 
+def choose_scenario(page: Page, name: str) -> None:
+    page.get_by_role("button", name="Language model:").click()
+    page.get_by_role("menuitemradio", name=name).click()
+
+
 def replies(page: Page) -> Locator:
     return page.locator('[data-role="assistant"]')
 

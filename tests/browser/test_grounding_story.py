@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from conversations.example import NAME, QUESTIONS
 
-from .page_actions import content_of, say
+from .page_actions import choose_scenario, content_of, say
 
 LOAD_AND_WAIT = """
 import time
@@ -38,7 +38,7 @@ def guide(site):
 def asking(guide, page):
     """A new conversation with the guide."""
     page.reload()
-    page.get_by_role("combobox", name="Scenario").select_option(NAME)
+    choose_scenario(page, NAME)
     page.wait_for_url("**/?scenario=*")
     return page
 

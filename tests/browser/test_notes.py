@@ -14,8 +14,10 @@ def legend(page: Page):
 def test_notes_are_written_counted_and_seen(page):
     say(page, "My boat is eight metres long.")
     expect(legend(page)).to_be_hidden()
-    opener = page.get_by_role("main").get_by_role("link", name="Notes on this conversation")
+    opener = page.get_by_role("heading", level=1).get_by_role("button")
     opener.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("n")
     page.keyboard.press("Enter")
     dialog = page.locator("#small-dialog")
     field = dialog.get_by_role("textbox", name="Notes")

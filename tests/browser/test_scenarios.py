@@ -52,7 +52,7 @@ def test_a_conversation_starts_with_a_scenario_made_from_one_of_the_sites(page):
     expect(page.get_by_text("“My own” is saved.")).to_be_visible()
     page.get_by_role("link", name="Start a conversation with My own").click()
     expect(composer(page)).to_be_visible()
-    expect(page.get_by_label("Scenario").locator("option:checked")).to_have_text("My own")
+    expect(page.locator(".model-scenario")).to_have_text("My own")
 
 
 def test_the_pages_fit_a_telephone(signed_in):

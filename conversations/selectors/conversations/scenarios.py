@@ -14,6 +14,12 @@ def list_scenarios(user: User) -> list[Scenario]:
     return list(_choosable(user).order_by("name", "pk"))
 
 
+def list_choices(user: User, chosen: Scenario) -> list[Scenario]:
+    """Return *chosen* and what *user* may choose in its place, by name. *documented* counts the documents."""
+    listed = Scenario.objects.filter(_may_choose(user) | Q(pk=chosen.pk))
+    return list(listed.annotate(documented=Count("documents")).order_by("name", "pk"))
+
+
 def find_scenario(user: User, scenario_id: int) -> Scenario:
     """Return a scenario that *user* may choose. Raises `ScenarioNotFound` also if it is someone else's."""
     if (found := _choosable(user).filter(pk=scenario_id).first()) is None:
@@ -36,4 +42,8 @@ def find_own_scenario(user: User, scenario_id: int, *, lock: bool = False) -> Sc
 
 
 def _choosable(user: User) -> QuerySet[Scenario]:
-    return Scenario.objects.filter(Q(offered=True) | Q(is_default=True) | Q(owner_id=user.pk))
+    return Scenario.objects.filter(_may_choose(user))
+
+
+def _may_choose(user: User) -> Q:
+    return Q(offered=True) | Q(is_default=True) | Q(owner_id=user.pk)

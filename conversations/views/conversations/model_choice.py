@@ -15,7 +15,8 @@ from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
 
-from .model_menu import model_menu, model_rows
+from .model_menu import model_rows
+from .page_context import scenario_context
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -33,7 +34,7 @@ def choose_model(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
         if wants_json(request):
             return JsonResponse({})
     elif request.htmx:
-        context = {"conversation": conversation, "menu": model_menu(conversation, request.user)}
+        context = {"conversation": conversation, **scenario_context(request, conversation)}
         return render(request, "conversations/_model.html", context)
     return redirect("conversations:conversation", public_id)
 

@@ -23,7 +23,6 @@ from conversations.models.conversation import TEMPORARY, UNTITLED
 from conversations.providers.catalog.language_models import demo_is_used
 from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval, list_conversations
 from conversations.selectors.conversations.documents import scenario_documents_count
-from conversations.selectors.conversations.scenarios import list_scenarios
 from conversations.selectors.conversations.thread import (
     MessagePage,
     ThreadMessage,
@@ -51,6 +50,7 @@ from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
 from .date_groups import group_by_date
 from .model_menu import model_menu
 from .render_messages import render_messages
+from .scenario_menu import scenario_rows
 from .summary_context import summary_view
 from .tour import recalls_messages, tour_of
 from .window_context import coverage_summary, window_summary
@@ -199,11 +199,10 @@ def costs_context(conversation: Conversation) -> dict[str, Any]:
 
 def scenario_context(request: HtmxRequest, conversation: Conversation) -> dict[str, Any]:
     """The scenario, what it could be changed for, and the language model. Where there is no choice, none is shown."""
-    chosen, offered = conversation.scenario, list_scenarios(request.user)
-    scenarios = offered if chosen in offered else [chosen, *offered]
+    chosen = conversation.scenario
     return {
         "scenario": chosen,
-        "scenarios": scenarios if len(scenarios) > 1 else [],
+        "scenarios": scenario_rows(conversation, request.user),
         "menu": model_menu(conversation, request.user),
         "is_demo": demo_is_used(),
         "tools": chosen_tools(chosen),

@@ -34,7 +34,6 @@ import { frameHandler } from "./frame_handlers.js";
 import { startInspector } from "./inspector.js";
 import { ModelChoice } from "./model_choice.js";
 import { startReplyNotice } from "./reply_notice.js";
-import { startScenarioChoice } from "./scenario_choice.js";
 import { Sending } from "./sending.js";
 import { startKeyList, startShortcuts } from "./shortcuts.js";
 
@@ -169,6 +168,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       pictures.showBlindness(model.blindness);
       meter.refresh(composer.field.value);
     },
+    onScenario: chooseScenario,
     onRefused,
   });
   pictures.showBlindness(model.blindness);
@@ -254,13 +254,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     },
     { signal },
   );
-  startScenarioChoice(query(page, '[data-part="scenario"]', HTMLFormElement), {
-    isStored: () => connection.isStored,
-    url: urls.scenario,
-    onChosen: () => navigation.replace(urls.conversation),
-    signal,
-    onRefused,
-  });
   const documents = startDocuments(page, {
     isStored: () => connection.isStored,
     beginning: () => (connection.isStored ? {} : beginning),
@@ -407,7 +400,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     messages.lastReply && query(messages.lastReply, `[data-action="${action}"]`)?.click();
   }
 
-  /** @param {number} id */
+  /** @param {number | string} id */
   async function chooseScenario(id) {
     try {
       if (connection.isStored) {

@@ -1,4 +1,4 @@
-/** The language model in the header: a menu to choose another one, and what other pages have chosen meanwhile. */
+/** The menu in the header to choose another language model, and what other pages have chosen meanwhile. */
 
 import { getFragment } from "../server/http.js";
 import { closest, dataOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
@@ -17,13 +17,15 @@ export class ModelChoice {
    * @param {string} options.url where it is chosen, and what the header says of it is asked for
    * @param {import("../server/connection.js").Connection} options.connection
    * @param {(sentence: string) => void} options.onChosen told when another model or effort is shown
+   * @param {(scenario: string) => void} options.onScenario told which scenario is chosen
    * @param {(error: unknown) => void} options.onRefused told "" when an attempt begins
    */
-  constructor(header, { url, connection, onChosen, onRefused }) {
+  constructor(header, { url, connection, onChosen, onScenario, onRefused }) {
     this.header = header;
     this.url = url;
     this.connection = connection;
     this.onChosen = onChosen;
+    this.onScenario = onScenario;
     this.onRefused = onRefused;
     header.addEventListener("click", (event) => this.#choose(event));
     header.addEventListener("keydown", (event) => this.#move(event));
@@ -61,15 +63,22 @@ export class ModelChoice {
 
   /** @param {Event} event */
   async #choose(event) {
-    const item = closest(event, '[data-action="choose-model"]');
+    if (closest(event, ".model-more")) {
+      find(this.#element, "[popover]").hidePopover(); // what it leads to opens in its place
+    }
+    const item = closest(event, '[data-action="choose-model"], [data-action="choose-scenario"]');
     if (!item || (item instanceof HTMLAnchorElement && !this.connection.isStored)) {
       return; // a conversation that has not begun has another address for each model
     }
     event.preventDefault();
-    const address = item instanceof HTMLButtonElement ? item.formAction : /** @type {HTMLAnchorElement} */ (item).href;
-    const chosen = new URL(address).searchParams;
     find(this.#element, "[popover]").hidePopover();
     find(this.#element, ".model-open").focus();
+    if (item.dataset.scenario) {
+      this.onScenario(item.dataset.scenario);
+      return;
+    }
+    const address = item instanceof HTMLButtonElement ? item.formAction : /** @type {HTMLAnchorElement} */ (item).href;
+    const chosen = new URL(address).searchParams;
     try {
       await this.connection.chooseModel(chosen.get("language_model") ?? "", chosen.get("effort") ?? "", this.url);
     } catch (error) {
@@ -79,8 +88,8 @@ export class ModelChoice {
 
   /** @param {KeyboardEvent} event */
   #move(event) {
-    const menu = closest(event, '[role="menu"]');
-    const items = menu ? queryAll(menu, '[role="menuitemradio"]') : [];
+    const menu = closest(event, "#model-menu");
+    const items = menu ? queryAll(menu, '[role^="menuitem"]') : [];
     if (!items.length) {
       return;
     }

@@ -51,6 +51,7 @@ export class Sending {
       this.connection.conversation;
     this.draft.markStored();
     this.page.setAttribute("data-stored", "");
+    find(this.page, ".title-open", HTMLButtonElement).disabled = false;
     if (this.signal.aborted) {
       this.onLeft();
     } else {

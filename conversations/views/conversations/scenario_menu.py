@@ -1,0 +1,60 @@
+"""The scenarios that a conversation may go on with, as the menu in its header lists them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext, ngettext
+
+from chatsite.accounts.models import User
+from conversations.models import Conversation, Scenario
+from conversations.selectors.conversations.scenarios import list_choices
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioRow:
+    """A scenario on offer. *url* chooses it; of a conversation that is not stored, it is a page with it."""
+
+    scenario: Scenario
+    facts: str
+    url: str
+    is_chosen: bool
+    is_own: bool
+
+
+def scenario_rows(conversation: Conversation, user: User) -> tuple[ScenarioRow, ...]:
+    """Return the scenarios among which *user* can choose; none where there is no choice."""
+    choices = list_choices(user, conversation.scenario)
+    if len(choices) < 2:
+        return ()
+    return tuple(
+        ScenarioRow(
+            scenario,
+            facts=_facts(scenario),
+            url=_url(conversation, scenario),
+            is_chosen=scenario == conversation.scenario,
+            is_own=scenario.owner_id == user.pk,
+        )
+        for scenario in choices
+    )
+
+
+def _facts(scenario: Scenario) -> str:
+    """Return in few words what a conversation with *scenario* has."""
+    documents, tools = scenario.documented, len(scenario.tools)  # type: ignore[attr-defined]  # annotated
+    facts = [
+        gettext("Instructions") if scenario.system_prompt else "",
+        ngettext("%(count)s document", "%(count)s documents", documents) % {"count": documents} if documents else "",
+        ngettext("%(count)s tool", "%(count)s tools", tools) % {"count": tools} if tools else "",
+        gettext("Recall") if scenario.recall_share else "",
+    ]
+    return " · ".join(filter(None, facts)) or gettext("No instructions, no tools")
+
+
+def _url(conversation: Conversation, scenario: Scenario) -> str:
+    if conversation.pk is not None:
+        return reverse("conversations:scenario", args=[conversation.public_id])
+    chosen = {"scenario": str(scenario.pk)} | ({"temporary": "true"} if conversation.is_temporary else {})
+    return f"{reverse('conversations:new')}?{urlencode(chosen)}"
