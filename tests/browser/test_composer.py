@@ -142,9 +142,15 @@ def test_the_meter_tells_by_how_many_tokens_a_message_is_too_long(page):
     composer(page).fill(TOO_LONG)
     expect(meter(page).get_by_text("tokens too long")).to_be_visible()
     expect(meter(page)).to_contain_text("of 3,596 tokens")
+    send = page.get_by_role("button", name="Send")
+    expect(send).to_be_disabled()
+    expect(send).to_have_accessible_description(re.compile("tokens too long"))
     composer(page).press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("tokens too long")
     expect(meter(page).get_by_text("tokens too long")).to_be_hidden()
+    composer(page).fill("My name is Andrew")
+    composer(page).press("Enter")
+    expect(messages(page)).to_have_count(2)
 
 
 def test_characters_that_cannot_be_stored_are_taken_out_with_a_notice(page):

@@ -25,6 +25,7 @@ export class Composer {
     /** @type {AttachedPictures | undefined} a message that is edited has none of its own */
     this.pictures = undefined;
     this.waitsForPictures = false; // to be sent once they are here
+    this.tooLong = ""; // by how much, as far as that is known of what is typed now
     this.form = form;
     this.draft = draft;
     this.send = send;
@@ -33,6 +34,7 @@ export class Composer {
     this.onUp = onUp;
     this.field = fieldOf(form, "content", HTMLTextAreaElement);
     this.error = find(form, "[data-error]");
+    this.sendButton = query(form, ".send"); // a message that is edited has another
     this.hint = query(form, "[data-hint]"); // a message that is edited has none
     const [given, kept] = [this.field.value, draft.content];
     this.field.value ||= kept;
@@ -74,6 +76,16 @@ export class Composer {
   /** Whether there is something that could be sent. */
   get hasContent() {
     return Boolean(this.field.value.trim()) || this.#hasPictures;
+  }
+
+  /**
+   * What is too long for the window can't be sent, and Send says why.
+   * @param {string} problem by how much it is too long; "" if it is not
+   */
+  showTooLong(problem) {
+    this.tooLong = problem;
+    this.sendButton?.setAttribute("aria-disabled", String(Boolean(problem)));
+    this.sendButton?.setAttribute("aria-describedby", problem ? "meter-problem" : "");
   }
 
   /** @param {boolean} waits */
@@ -160,6 +172,7 @@ export class Composer {
     }
     const typed = this.field.value;
     this.field.value = content;
+    this.tooLong = ""; // that is about what is typed
     this.form.requestSubmit();
     this.field.value = typed;
     this.#changed();
@@ -173,6 +186,7 @@ export class Composer {
   }
 
   #changed() {
+    this.tooLong = ""; // until the meter says so again
     this.draft.content = this.field.value;
     this.form.classList.toggle("has-content", this.hasContent);
     this.#resize();
@@ -208,8 +222,10 @@ export class Composer {
     if (!this.hasContent || this.form.ariaBusy === "true") {
       return;
     }
-    if (this.pictures?.problem) {
-      this.showError(this.pictures.problem);
+    const problem = this.pictures?.problem || this.tooLong;
+    if (problem) {
+      this.showError(problem);
+      this.onChange(content); // what made it too long may have changed elsewhere
       return;
     }
     if (areUploading) {

@@ -28,13 +28,15 @@ export class Meter {
    * @param {string} options.url
    * @param {() => Record<string, string | string[]>} options.whereTo
    * @param {(window: CoveredWindow) => void} options.onWindow told of the window that the message would be sent in
+   * @param {(problem: string) => void} options.onTooLong told by how much the message is too long; "" if it is not
    * @param {AbortSignal} options.signal ends it
    */
-  constructor(element, { url, whereTo, onWindow, signal }) {
+  constructor(element, { url, whereTo, onWindow, onTooLong, signal }) {
     this.element = element;
     this.url = url;
     this.whereTo = whereTo;
     this.onWindow = onWindow;
+    this.onTooLong = onTooLong;
     this.asked = 0;
     this.timer = 0;
     this.bar = find(element, ".meter-bar", SVGElement);
@@ -106,7 +108,9 @@ export class Meter {
     find(this.element, "[data-money-most]").textContent = content ? money.most : "";
     find(this.element, "[data-if-content]").hidden = !content;
     find(this.element, "[data-if-pictures]").hidden = !pictures;
-    this.element.classList.toggle("is-over", Boolean(problem) && !window); // over the window, not over an allowance
+    const isOver = Boolean(problem) && !window; // over the window, not over an allowance
+    this.element.classList.toggle("is-over", isOver);
+    this.onTooLong(isOver ? problem : "");
     this.element.classList.remove("is-unknown");
     if (window) {
       this.onWindow(window);

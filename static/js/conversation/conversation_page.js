@@ -114,6 +114,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     url: urls.estimate,
     whereTo: () => ({ ...(connection.isStored ? { conversation } : beginning), pictures: pictures.ids.map(String) }),
     onWindow: (window) => messages.streamingArticle || coverage.update(window),
+    onTooLong: (problem) => composer.showTooLong(problem),
     signal,
   });
   const draft = new Draft(conversation, { isStored, storage });
