@@ -36,7 +36,6 @@ from conversations.selectors.conversations.window_coverage import EVERYTHING, Co
 from conversations.selectors.figures.own_usage import totals_of_conversation
 from conversations.selectors.review.readings import newest_reading
 from conversations.services.conversations.conversations import KEPT_TEMPORARILY
-from conversations.services.language_models.model_choice import offered_models
 from conversations.services.limits.message_checks import user_allowances
 from conversations.services.pictures.pictures import largest_picture_bytes
 from conversations.views.documents.document_list import Addresses, adding_context, documents_context
@@ -48,6 +47,7 @@ from conversations.wording.model_labels import model_label
 from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
 
 from .date_groups import group_by_date
+from .draw_messages import draw_messages
 from .model_menu import model_menu
 from .render_messages import render_messages
 from .scenario_menu import scenario_rows
@@ -130,7 +130,7 @@ def thread_context(request: HtmxRequest, conversation: Conversation, *, place: T
         shown = [*shown, *missing]
     return {
         **_conversation_context(conversation),
-        "messages_shown": rendered,
+        "messages_shown": draw_messages(conversation, rendered, reader=reader, request=request),
         "has_older": page.has_older,
         "first_position": page.first_position,
         "gap_position": page.last_position if has_gap else None,
@@ -149,11 +149,10 @@ def thread_piece_context(request: HtmxRequest, conversation: Conversation, place
     coverage = Coverage.of(record) if record else EVERYTHING
     page = place.page_of(conversation)
     reader = request_reader(request)
+    rendered = render_messages(page.messages, reader=reader, coverage=coverage, model_before=page.model_before)
     return {
         **_conversation_context(conversation),
-        "messages_shown": render_messages(
-            page.messages, reader=reader, coverage=coverage, model_before=page.model_before
-        ),
+        "messages_shown": draw_messages(conversation, rendered, reader=reader, request=request),
         "has_older": page.has_older,
         "first_position": page.first_position,
         "gap_position": page.last_position if page.has_newer else None,
@@ -165,7 +164,6 @@ def _conversation_context(conversation: Conversation) -> dict[str, Any]:
     return {
         "conversation": conversation,
         "public_id": conversation.public_id,
-        "offers_models": len(offered_models(conversation.owner)) > 1,
     }
 
 

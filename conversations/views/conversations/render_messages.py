@@ -22,10 +22,10 @@ from conversations.wording.finish_notes import finish_note
 from conversations.wording.model_labels import model_label
 from conversations.wording.window_labels import MARK_LABELS
 
-from .rendered_texts import RenderedTexts
+from .html_cache import HtmlCache
 from .sources_summary import SourcesSummary, summarize_sources
 
-RENDERED_TEXTS, RENDERED_BYTES = 1_000, 16 * 2**20  # that a process keeps; the bytes with the texts' HTML
+TEXTS, TEXT_BYTES = 1_000, 6 * 2**20  # that a process keeps
 # However many ask for a costly conversation at once, it is rendered by few and then known to all.
 _renderers = BoundedSemaphore(2)
 
@@ -170,11 +170,7 @@ def _render_content(message: ThreadMessage) -> tuple[SafeString, int]:
 def _render_ended(content: str, passages: int) -> SafeString:
     """Render content that does not change any more; every page and snapshot asks for it again."""
     with _renderers:
-        return _rendered.get(content, passages)
+        return _texts.get((content, passages), lambda: render_markdown(content, passages=passages))
 
 
-def _render(content: str, passages: int) -> SafeString:
-    return render_markdown(content, passages=passages)
-
-
-_rendered = RenderedTexts(_render, most_texts=RENDERED_TEXTS, most_bytes=RENDERED_BYTES)
+_texts = HtmlCache(most_entries=TEXTS, most_bytes=TEXT_BYTES)

@@ -15,12 +15,12 @@ from conversations.selectors.conversations.conversation_list import conversation
 from conversations.selectors.conversations.thread import thread_from
 from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
-from conversations.services.language_models.model_choice import offered_models
 from conversations.wording.error_sentences import ReaderLocale
 
+from .draw_messages import DrawnMessage, draw_messages
 from .model_menu import model_key
 from .page_context import costs_context
-from .render_messages import RenderedMessage, render_messages
+from .render_messages import render_messages
 from .window_context import window_summary
 
 
@@ -40,13 +40,12 @@ def _snapshot(conversation: Conversation, from_position: int, reader: ReaderLoca
     coverage = Coverage.of(record) if record else EVERYTHING
     page = thread_from(conversation, from_position)
     rendered = render_messages(page.messages, reader=reader, coverage=coverage, model_before=page.model_before)
-    offers_models = len(offered_models(conversation.owner)) > 1
     return ConversationSnapshot(
         conversation=conversation.public_id,
         from_position=max(from_position, page.first_position),
         parent=page.messages[0].parent_id if page.messages else _message_before(conversation, from_position),
         title="" if conversation.is_temporary else conversation.title,
-        messages=tuple(_message(conversation, message, offers_models) for message in rendered),
+        messages=tuple(_message(drawn) for drawn in draw_messages(conversation, rendered, reader=reader)),
         window=window_summary(record) if record else {},
         costs=render_to_string("conversations/_costs.html", costs_context(conversation)),
         model_key=model_key(conversation),
@@ -60,16 +59,13 @@ def _message_before(conversation: Conversation, position: int) -> int | None:
     return before.values_list("pk", flat=True).first()
 
 
-def _message(conversation: Conversation, rendered: RenderedMessage, offers_models: bool) -> dict[str, Any]:
-    message = rendered.message
-    context = {"rendered": rendered, "message": message, "conversation": conversation}
-    context["offers_models"] = offers_models
-    html = render_to_string("conversations/_message.html", context)
+def _message(drawn: DrawnMessage) -> dict[str, Any]:
+    message = drawn.message
     return {
         "id": message.pk,
         "position": message.position,
         "role": message.role,
         "state": message.state,
-        "html": html,
+        "html": drawn.html,
         "length": message.length,
     }
