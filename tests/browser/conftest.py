@@ -13,7 +13,7 @@ from tests.support.patience import PATIENCE_SECONDS
 
 from .sites import Site, running_site
 
-TOKENS_PER_SECOND = 100
+TOKENS_PER_SECOND = 400
 PATIENCE_MS = PATIENCE_SECONDS * 1_000
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 

@@ -97,7 +97,7 @@ def test_shift_and_enter_make_a_new_line_while_the_list_is_open(page):
 def test_stop_is_offered_only_while_a_reply_streams(page):
     type_in(page, "/stop")
     expect(options(page)).to_have_count(0)
-    composer(page).fill("count to 5000")
+    composer(page).fill("count slowly to 5000")
     composer(page).press("Enter")
     expect(replies(page)).to_have_count(1)
     type_in(page, "/stop")

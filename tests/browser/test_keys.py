@@ -69,7 +69,7 @@ def test_single_keys_can_be_switched_off(page):
 
 
 def test_a_key_stops_the_reply_from_the_field(page):
-    write(page, "count to 5000")
+    write(page, "count slowly to 5000")
     expect(page.locator("#main.is-streaming")).to_be_visible()
     composer(page).press("Control+.")
     expect(streaming(page)).to_have_count(0)

@@ -71,7 +71,7 @@ def test_the_menu_is_used_by_keyboard(page):
     expect(opener(page)).to_be_focused()
     page.keyboard.press("Enter")
     expect(small).to_be_focused()
-    page.keyboard.press("End")
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(shown(page)).to_have_text(LARGE)
 

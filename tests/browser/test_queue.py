@@ -13,7 +13,7 @@ from .test_pictures import attached, bring
 from .tool_actions import ask_to_write_down, choose_all_tools
 
 CAT = encoded(photo(), "JPEG")
-LONG, ENDLESS = "count to 40", "count to 5000"
+LONG, ENDLESS = "count slowly to 12", "count slowly to 5000"
 FAIL = """
 from conversations.models import Message
 from conversations.services.replies.end_reply import Ending, end_reply

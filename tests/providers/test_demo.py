@@ -98,6 +98,14 @@ async def test_the_pace_is_a_persons():
     assert end.usage.output_tokens / seconds < 220
 
 
+async def test_what_is_asked_for_slowly_takes_its_time():
+    began = time.monotonic()
+    _, end = await ask("count slowly to 5", client=make_client(tokens_per_second=0))
+    seconds = time.monotonic() - began
+
+    assert end.usage.output_tokens / seconds < 22
+
+
 async def test_it_can_be_stopped_in_the_middle():
     client = make_client(tokens_per_second=100)
     request = CompletionRequest(DEMO.name, (PromptMessage("user", "count to 5000"),))

@@ -41,6 +41,10 @@ DEMO_LANGUAGE_MODELS = (
 DEMO_PICTURES = ModelPictures(TileTokens(85, 170), FixedTokens(85), "high", most=20)
 DEMO_PRICES = UnitPrices(Decimal(0), Decimal(0), Decimal(0), source="the demo model is free")
 
+# Pace of a reply that was asked for slowly: there is time to look at it, or to do something in the middle of it.
+SLOW_TOKENS_PER_SECOND = 20.0
+_ASKS_SLOWLY = re.compile(r"\bslowly\b|慢慢", re.IGNORECASE)
+
 # A word, a run of punctuation or one Chinese or Japanese character, with the blanks before it.
 _PIECE = re.compile(r"\s*(?:[\u3040-\u9fff]|(?:(?![\u3040-\u9fff])\w)+|[^\w\s]+)|\s+$")
 
@@ -70,16 +74,21 @@ class DemoTransport(httpx2.AsyncBaseTransport):
         reply_tokens = body.get("max_completion_tokens") or body.get("max_tokens") or 0
         if tokens + reply_tokens > language_model.context_window_tokens:
             return _context_too_long(language_model, tokens, reply_tokens)
+        read = DemoPrompt(prompt, tokens, _functions(body))
         reply = _Reply(
             language_model=language_model,
-            prompt=DemoPrompt(prompt, tokens, _functions(body)),
+            prompt=read,
             limit_tokens=reply_tokens or language_model.context_window_tokens - tokens,
             reports_usage=bool((body.get("stream_options") or {}).get("include_usage")),
-            tokens_per_second=self.tokens_per_second,
+            tokens_per_second=self._pace(read),
             effort=body.get("reasoning_effort") or "",
         )
         headers = {"content-type": "text/event-stream", "x-request-id": "demo"}
         return httpx2.Response(200, headers=headers, stream=_ByteStream(reply.lines()))
+
+    def _pace(self, prompt: DemoPrompt) -> float:
+        is_slow = _ASKS_SLOWLY.search(prompt.question) and not 0 < self.tokens_per_second < SLOW_TOKENS_PER_SECOND
+        return SLOW_TOKENS_PER_SECOND if is_slow else self.tokens_per_second
 
 
 class _ByteStream(httpx2.AsyncByteStream):
