@@ -41,7 +41,7 @@ def test_a_moment_that_is_none(client, alice, before):
 
 
 @pytest.mark.parametrize("position", ["-1", "1.5", "0" * 11 + "9" * 5000, "9" * 11, "٣", ""])
-@pytest.mark.parametrize(("route", "name"), [("older", "before"), ("sync", "from")])
+@pytest.mark.parametrize(("route", "name"), [("thread", "before"), ("thread", "at"), ("sync", "from")])
 def test_a_position_that_is_none(client, alice, route, name, position):
     conversation = begin(alice)
     response = client.get(reverse(f"conversations:{route}", args=[conversation.public_id]), {name: position})

@@ -25,7 +25,12 @@ from chatsite.configuration.site import BASE_DIR
 
 FOLDER = BASE_DIR / "var" / "bundles"  # not VAR_DIR: they are the same for every site that this checkout starts
 COMPRESSED = (".br", ".gz")
-SCRIPTS = {"bundles/shell.js": "js/shell/shell.js", "bundles/markdown.js": "js/markdown/markdown.js"}
+SCRIPTS = {
+    "bundles/shell.js": "js/shell/shell.js",
+    "bundles/markdown.js": "js/markdown/markdown.js",
+    "bundles/map.js": "js/map/map.js",
+    "bundles/spoken_text.js": "js/messages/spoken_text.js",
+}
 HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}
 STYLES = {
     "bundles/conversation.css": (

@@ -82,5 +82,5 @@ def test_pressed_again_it_stops_and_another_reply_stops_the_first(talk):
     ],
 )
 def test_the_language_of_a_text_is_told_by_its_letters_and_words(page, text, language):
-    code = "async (text) => (await import('/static/js/shared/text_language.js')).languageOf(text, 'xx')"
+    code = "async (text) => (await import('/static/js/messages/text_language.js')).languageOf(text, 'xx')"
     assert page.evaluate(code, text) == language

@@ -12,17 +12,15 @@ import { TemporaryNote } from "../composer/temporary_note.js";
 import { startTour } from "../composer/tour.js";
 import { startWebSwitch } from "../composer/web_switch.js";
 import { startDocuments } from "../documents/documents.js";
-import { ConversationMap } from "../map/conversation_map.js";
-import { startMapPanel } from "../map/map_panel.js";
-import { startPlaceKeys } from "../map/place_keys.js";
 import { AutoScroll } from "../messages/auto_scroll.js";
 import { startLargePictures } from "../messages/large_picture.js";
 import { startMessageActions } from "../messages/message_actions.js";
 import { MessageList } from "../messages/message_list.js";
+import { startPlaceKeys } from "../messages/place_keys.js";
 import { ThreadRange } from "../messages/thread_range.js";
 import { WindowCoverage } from "../messages/window_coverage.js";
 import { Connection } from "../server/connection.js";
-import { postForm, Refusal } from "../server/http.js";
+import { getJson, postForm, Refusal } from "../server/http.js";
 import { Announcer } from "../shared/announcer.js";
 import { labelCopyButtons } from "../shared/copy_buttons.js";
 import { dataOf, fieldOf, find, query } from "../shared/dom.js";
@@ -32,6 +30,7 @@ import { sentence } from "../shared/sentences.js";
 import { Costs } from "./costs.js";
 import { frameHandler } from "./frame_handlers.js";
 import { startInspector } from "./inspector.js";
+import { MapOfLongThread } from "./map_of_long_thread.js";
 import { ModelChoice } from "./model_choice.js";
 import { startReplyNotice } from "./reply_notice.js";
 import { Sending } from "./sending.js";
@@ -99,7 +98,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     onThinking: () => announcer.say(sentence("thinkingBegun")),
     onAwaitingApproval: (call) => announcer.say(dataOf(call, "announcement")),
   });
-  /** @type {ConversationMap | undefined} */
+  /** @type {MapOfLongThread | undefined} */
   let map;
   const coverage = new WindowCoverage(list, {
     scroller,
@@ -174,8 +173,8 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   });
   pictures.showBlindness(model.blindness);
 
-  map = new ConversationMap(find(page, '[data-part="map"]'), {
-    url: urls.map,
+  map = new MapOfLongThread(page, {
+    fetchFigures: () => getJson(urls.map),
     threadUrl: urls.thread,
     scroller,
     range,
@@ -184,7 +183,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     signal,
   });
   startPlaceKeys(page, { range, coverage });
-  startMapPanel(page, { map: map.element, meter: meter.element, signal });
 
   // What comes from the server
 

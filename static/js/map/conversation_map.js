@@ -3,8 +3,7 @@
  * leads to any place, also to messages that are not on the page.
  */
 
-import { getJson } from "../server/http.js";
-import { dataOf, find, query, queryAll } from "../shared/dom.js";
+import { dataOf, find, queryAll } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 import { MapDrawing } from "./map_drawing.js";
 import { MapScale } from "./map_scale.js";
@@ -15,6 +14,15 @@ import { MapScale } from "./map_scale.js";
  *
  * @typedef {{messages: number, buckets: Bucket[], marks: {message: number, position: number, mark: string,
  *   at: number}[]}} MapFigures the server's answer
+ *
+ * @typedef {object} MapOptions
+ * @property {() => Promise<MapFigures>} fetchFigures
+ * @property {string} threadUrl of the thread at a place
+ * @property {HTMLElement} scroller
+ * @property {import("../messages/thread_range.js").ThreadRange} range
+ * @property {import("../messages/window_coverage.js").WindowCoverage} coverage
+ * @property {() => void} toNewest
+ * @property {AbortSignal} signal ends it
  */
 
 const PIXELS_A_MESSAGE = 8; // the strip is as tall as it needs, until it has the whole height
@@ -23,7 +31,6 @@ const SNAP_PIXELS = 4;
 const REST_MS = 120; // of the pointer, after which the thread follows it
 const AGAIN_MS = 1_500; // after which the figures of a conversation that has gone on are asked for
 const AGAIN_MS_A_MESSAGE = 0.1; // and later where they cost more
-const SCREENS = 2; // that a thread is longer than, to have a map
 const MOST_DATES = 8;
 const DATE_PIXELS = 72;
 const MOST_LISTED = 100;
@@ -46,18 +53,11 @@ export class ConversationMap {
 
   /**
    * @param {HTMLElement} element
-   * @param {object} options
-   * @param {string} options.url of its figures
-   * @param {string} options.threadUrl of the thread at a place
-   * @param {HTMLElement} options.scroller
-   * @param {import("../messages/thread_range.js").ThreadRange} options.range
-   * @param {import("../messages/window_coverage.js").WindowCoverage} options.coverage
-   * @param {() => void} options.toNewest
-   * @param {AbortSignal} options.signal ends it
+   * @param {MapOptions} options
    */
-  constructor(element, { url, threadUrl, scroller, range, coverage, toNewest, signal }) {
+  constructor(element, { fetchFigures, threadUrl, scroller, range, coverage, toNewest, signal }) {
     this.element = element;
-    this.url = url;
+    this.fetchFigures = fetchFigures;
     this.threadUrl = threadUrl;
     this.scroller = scroller;
     this.range = range;
@@ -107,9 +107,7 @@ export class ConversationMap {
   }
 
   #draw() {
-    const { shown, newest, hasGap } = this.range;
-    const { scrollHeight, clientHeight } = this.scroller;
-    const isLong = hasGap || Boolean(query(this.range.list, "[data-older]")) || scrollHeight > SCREENS * clientHeight;
+    const { shown, newest, isLong } = this.range;
     if (!isLong || !shown.length) {
       this.element.hidden = true;
       return;
@@ -161,7 +159,7 @@ export class ConversationMap {
     clearTimeout(this.#askTimer);
     this.#askTimer = setTimeout(async () => {
       /** @type {MapFigures | undefined} */
-      const figures = await getJson(this.url).catch(() => undefined);
+      const figures = await this.fetchFigures().catch(() => undefined);
       if (figures && !this.signal.aborted) {
         this.#scale = new MapScale(figures.buckets);
         const decided = figures.marks.filter(({ mark }) => mark === "pinned" || mark === "excluded");

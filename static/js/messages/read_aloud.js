@@ -1,12 +1,7 @@
 /** Read a reply aloud, by a voice of the browser's own; where it has none the button is not shown. */
 
-import { closest, query, queryAll } from "../shared/dom.js";
-import { plainText } from "../shared/plain_text.js";
+import { closest, dataOf, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
-import { languageOf } from "../shared/text_language.js";
-
-const NOT_SPOKEN = ".code-block, .citation";
-const LONGEST_CHARACTERS = 220; // some voices fall silent in the middle of a longer piece
 
 /**
  * @param {HTMLElement} page
@@ -31,14 +26,25 @@ export function startReadingAloud(page, { onRefused, signal }) {
     }
   }
 
+  function fail() {
+    stop();
+    onRefused(new Error(sentence("readAloudFailed")));
+  }
+
   /** @param {HTMLElement} button */
-  function read(button) {
-    const message = /** @type {HTMLElement} */ (button.closest("[data-message]"));
-    const text = spokenText(message);
-    const language = languageOf(text, document.documentElement.lang);
-    const voice = voiceFor(speech.getVoices(), language);
-    const pieces = piecesOf(text, language);
+  async function read(button) {
     button.ariaPressed = "true";
+    /** @type {typeof import("./spoken_text.js") | undefined} */
+    const fetched = await import(dataOf(document.body, "spokenText")).catch(() => undefined);
+    if (!fetched) {
+      fail();
+      return;
+    }
+    if (button.ariaPressed !== "true") {
+      return; // pressed again meanwhile
+    }
+    const { language, pieces } = fetched.spokenOf(/** @type {HTMLElement} */ (button.closest("[data-message]")));
+    const voice = voiceFor(speech.getVoices(), language);
     pieces.forEach((piece, index) => {
       const utterance = Object.assign(new SpeechSynthesisUtterance(piece), { lang: voice?.lang ?? language });
       if (voice) {
@@ -46,8 +52,7 @@ export function startReadingAloud(page, { onRefused, signal }) {
       }
       utterance.onerror = ({ error }) => {
         if (error !== "canceled" && error !== "interrupted") {
-          stop();
-          onRefused(new Error(sentence("readAloudFailed")));
+          fail();
         }
       };
       if (index === pieces.length - 1) {
@@ -70,45 +75,6 @@ export function startReadingAloud(page, { onRefused, signal }) {
   });
   window.addEventListener("pagehide", stop, { signal });
   signal.addEventListener("abort", stop);
-}
-
-/**
- * Return the words of a message: code is not read, nor are the numbers of its sources.
- * @param {HTMLElement} message
- */
-function spokenText(message) {
-  const texts = queryAll(message, ".prose").map((prose) => {
-    const spoken = /** @type {HTMLElement} */ (prose.cloneNode(true));
-    for (const silent of queryAll(spoken, NOT_SPOKEN)) {
-      silent.remove();
-    }
-    return plainText(spoken);
-  });
-  return texts.filter(Boolean).join("\n\n");
-}
-
-/**
- * Return the pieces that are spoken one after the other: sentences, and parts of very long ones.
- * @param {string} text
- * @param {string} language
- */
-export function piecesOf(text, language) {
-  const sentences = text.split("\n").flatMap((line) => sentencesOf(line, language));
-  return sentences.flatMap(
-    (one) => one.match(new RegExp(`.{1,${LONGEST_CHARACTERS}}(?:\\s|$)|.{1,${LONGEST_CHARACTERS}}`, "gu")) ?? [],
-  );
-}
-
-/**
- * @param {string} line
- * @param {string} language
- */
-function sentencesOf(line, language) {
-  if (!window.Intl?.Segmenter) {
-    return line.trim() ? [line.trim()] : [];
-  }
-  const segments = new Intl.Segmenter(language, { granularity: "sentence" }).segment(line);
-  return [...segments].map(({ segment }) => segment.trim()).filter(Boolean);
 }
 
 /**

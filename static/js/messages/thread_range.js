@@ -14,6 +14,7 @@ const NEAR_PIXELS = 800; // of an edge, from which on the messages beyond it are
 const FEWEST_KEPT = 60; // messages above or below what is read that stay on the page
 const NEWEST_KEPT = 30;
 const TRY_AGAIN_MS = 3_000;
+const SCREENS = 2; // that a long thread is longer than
 const AIR_PIXELS = 24; // above the message that was gone to
 
 /**
@@ -48,6 +49,12 @@ export class ThreadRange {
   /** Whether messages between those at the place and the newest are not on the page. */
   get hasGap() {
     return Boolean(this.#gap);
+  }
+
+  /** Whether the thread is longer than two screens, as far as that is known. */
+  get isLong() {
+    const { scrollHeight, clientHeight } = this.scroller;
+    return this.hasGap || Boolean(this.#top) || scrollHeight > SCREENS * clientHeight;
   }
 
   /** The messages that can be seen: without what is hidden behind a gap. */

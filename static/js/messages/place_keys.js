@@ -5,8 +5,8 @@ import { closest, dataOf } from "../shared/dom.js";
 /**
  * @param {HTMLElement} page
  * @param {object} parts
- * @param {import("../messages/thread_range.js").ThreadRange} parts.range
- * @param {import("../messages/window_coverage.js").WindowCoverage} parts.coverage
+ * @param {import("./thread_range.js").ThreadRange} parts.range
+ * @param {import("./window_coverage.js").WindowCoverage} parts.coverage
  */
 export function startPlaceKeys(page, { range, coverage }) {
   page.addEventListener("click", (event) => {
