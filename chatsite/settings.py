@@ -334,6 +334,7 @@ MIDDLEWARE = [
     "servestatic.middleware.ServeStaticMiddleware",
     "chatsite.middleware.compression.compress_pages",
     "chatsite.middleware.security_headers.SecurityHeadersMiddleware",
+    "chatsite.middleware.without_shell.WithoutShellMiddleware",
     "chatsite.middleware.null_characters.NullCharacterMiddleware",
     "chatsite.middleware.long_work.LongWorkMiddleware",
     "chatsite.accounts.sessions.session_middleware.TrackedSessionMiddleware",
@@ -366,6 +367,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "chatsite.context_processors.site",
+                "conversations.views.conversations.listed_conversations.shell",
             ]
         },
     }

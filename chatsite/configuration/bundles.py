@@ -27,6 +27,7 @@ FOLDER = BASE_DIR / "var" / "bundles"  # not VAR_DIR: they are the same for ever
 COMPRESSED = (".br", ".gz")
 SCRIPTS = {
     "bundles/shell.js": "js/shell/shell.js",
+    "bundles/page_parts.js": "js/shell/page_parts.js",
     "bundles/markdown.js": "js/markdown/markdown.js",
     "bundles/map.js": "js/map/map.js",
     "bundles/spoken_text.js": "js/messages/spoken_text.js",

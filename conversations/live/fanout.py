@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 
-from conversations.core.frames.definitions import ConversationAwaitsApproval
+from conversations.core.frames.definitions import ConversationAwaitsApproval, ConversationWriting
 from conversations.core.frames.frame import Frame
 
 from .database_threads import loop_of_thread
@@ -168,6 +168,11 @@ def publish_frame(frame: Frame, public_id: uuid.UUID) -> None:
 def publish_awaiting_approval(public_id: uuid.UUID, owner_id: int, *, awaiting_approval: bool) -> None:
     """Tell every page of its owner whether the conversation is *awaiting_approval* of a tool call."""
     publish(person_topic(owner_id), ConversationAwaitsApproval(public_id, awaiting_approval).to_json())
+
+
+def publish_writing(public_id: uuid.UUID, owner_id: int, *, writing: bool) -> None:
+    """Tell every page of its owner whether a reply in the conversation is being made."""
+    publish(person_topic(owner_id), ConversationWriting(public_id, writing).to_json())
 
 
 def publish(topic: str, payload: str) -> None:

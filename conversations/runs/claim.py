@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import Admission, find_admissions
 from conversations.core.frames.definitions import ReplyStarted
-from conversations.live.fanout import publish_frame
+from conversations.live.fanout import publish_frame, publish_writing
 from conversations.models import Run
 from conversations.models.worker_heartbeat import HEARTBEAT_VALID
 from conversations.services.replies.end_reply import SHUT_OUT, end_reply
@@ -115,6 +115,7 @@ def claim_runs(worker: str, *, limit: int) -> Claimed:
             end_reply(run.reply_id, SHUT_OUT)
         else:
             publish_frame(ReplyStarted(run.conversation, run.reply_id, run.position), run.conversation)
+            publish_writing(run.conversation, run.owner_id, writing=True)
     return Claimed([run for run in claimed if run.id not in shut_out], left=rows[0][0] - len(claimed))
 
 

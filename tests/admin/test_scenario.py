@@ -33,7 +33,7 @@ FORM = {
 
 def test_the_form_adds_up_what_the_chosen_tools_cost(admin_browser):
     page = admin_browser.get(ADD).content.decode()
-    assert re.search(r'<script src="[^"]*js/scenarios/tool_choice[^"]*" type="module">', page)
+    assert re.search(r'<script src="[^"]*js/admin/scenario_form[^"]*" type="module">', page)
 
 
 def change(scenario: Scenario) -> str:

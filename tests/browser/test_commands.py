@@ -24,7 +24,7 @@ def type_in(page: Page, text: str) -> None:
 
 def save_prompt(page: Page, name: str, content: str) -> None:
     page.goto("/account/prompts/new/")
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Text").fill(content)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("link", name=name)).to_be_visible()
@@ -127,7 +127,7 @@ def test_what_is_written_is_saved_as_a_prompt(page):
     expect(dialog.get_by_label("Text")).to_have_value("Translate this for a child")
     dialog.get_by_role("button", name="Save").click()
     expect(dialog.get_by_role("alert")).to_be_hidden()
-    dialog.get_by_label("Name").fill("For a child")
+    dialog.get_by_label("Name", exact=True).fill("For a child")
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_be_hidden()
     expect(composer(page)).to_have_value("Translate this for a child")

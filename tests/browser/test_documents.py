@@ -255,7 +255,7 @@ def test_a_document_is_added_and_deleted_without_javascript(page, open_page):
 def scenario_page(page):
     """The documents of a scenario that the person has just made."""
     page.goto("/scenarios/new/")
-    page.get_by_label("Name").fill("Guide")
+    page.get_by_label("Name", exact=True).fill("Guide")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("link", name="Documents of Guide").click()
     return page

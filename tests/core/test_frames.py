@@ -166,22 +166,25 @@ def test_a_snapshot_holds_messages_and_nothing_else(wrong):
     snapshot = {"type": "conversation.snapshot", "conversation": str(uuid.uuid4()), "from_position": 0, "title": ""}
     assert is_refused(
         snapshot
-        | {"messages": wrong, "window": {}, "costs": "", "model_key": "", "live": True, "awaiting_approval": []},
+        | {"messages": wrong, "window": {}, "costs": "", "model_key": "", "live": True}
+        | {"awaiting_approval": [], "writing": []},
         FROM_SERVER,
     )
     assert not is_refused(
         snapshot
-        | {"messages": [{}], "window": {}, "costs": "", "model_key": "", "live": True, "awaiting_approval": []},
+        | {"messages": [{}], "window": {}, "costs": "", "model_key": "", "live": True}
+        | {"awaiting_approval": [], "writing": []},
         FROM_SERVER,
     )
 
 
 @pytest.mark.parametrize("wrong", [None, {}, "text", [1], ["text"], [None], [[]]])
-def test_a_snapshot_says_by_their_ids_which_conversations_await_approval(wrong):
+@pytest.mark.parametrize(("field", "other"), [("awaiting_approval", "writing"), ("writing", "awaiting_approval")])
+def test_a_snapshot_says_by_their_ids_which_conversations_await_approval_or_are_written(wrong, field, other):
     known = {"conversation": str(uuid.uuid4()), "from_position": 0, "title": "", "messages": [], "window": {}}
     snapshot = {"type": "conversation.snapshot", "costs": "", "model_key": "", "live": True, **known}
-    assert is_refused(snapshot | {"awaiting_approval": wrong}, FROM_SERVER)
-    assert not is_refused(snapshot | {"awaiting_approval": [str(uuid.uuid4())]}, FROM_SERVER)
+    assert is_refused(snapshot | {field: wrong, other: []}, FROM_SERVER)
+    assert not is_refused(snapshot | {field: [str(uuid.uuid4())], other: []}, FROM_SERVER)
 
 
 def test_a_deeply_nested_frame_is_refused():

@@ -10,7 +10,7 @@ from chatsite.accounts.models import Limits
 from conversations.core.errors import CallNotAwaitingApproval, TooManyAwaitingApproval, TooManyRepliesAtOnce
 from conversations.models import Run
 from conversations.runs.awaiting_approval import await_approval
-from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval
+from conversations.selectors.conversations.conversation_list import active_conversations
 from conversations.services.conversations.conversations import delete_conversation
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.end_reply import COMPLETE, end_reply
@@ -51,6 +51,12 @@ def marking_frame(call, *, awaiting):
         "conversation": str(conversation.public_id),
         "awaiting_approval": awaiting,
     }
+    return (f"user.{conversation.owner_id}", frame)
+
+
+def writing_frame(reply, *, writing):
+    conversation = reply.conversation
+    frame = {"type": "conversation.writing", "conversation": str(conversation.public_id), "writing": writing}
     return (f"user.{conversation.owner_id}", frame)
 
 
@@ -127,29 +133,32 @@ def test_a_refused_decision_needs_no_place(alice):
 
 def test_all_pages_of_its_person_are_told_that_it_waits_and_that_it_goes_on(alice, told):
     call = make_call_awaiting_approval(alice, {"note": "x"})
-    assert told() == [marking_frame(call, awaiting=True)]
+    assert told() == [writing_frame(call.reply, writing=True), marking_frame(call, awaiting=True)]
     decide_call(**decision(call))
-    assert told() == [marking_frame(call, awaiting=True), marking_frame(call, awaiting=False)]
+    assert told()[2:] == [marking_frame(call, awaiting=False)]
 
 
 def test_they_are_told_that_it_has_ended(alice, told):
     call = make_call_awaiting_approval(alice, {"note": "x"})
     stop_reply(conversation=call.reply.conversation, reply_id=call.reply_id)
-    assert told()[1:] == [marking_frame(call, awaiting=False)]
+    assert told()[2:] == [marking_frame(call, awaiting=False), writing_frame(call.reply, writing=False)]
 
 
-def test_of_a_reply_that_has_not_asked_they_are_told_nothing(alice, told):
-    end_reply(post(begin(alice), "Hello").reply.pk, COMPLETE, content="Hi")
-    assert told() == []
+def test_of_a_reply_that_has_not_asked_they_are_told_only_that_it_has_ended(alice, told):
+    reply = post(begin(alice), "Hello").reply
+    end_reply(reply.pk, COMPLETE, content="Hi")
+    assert told() == [writing_frame(reply, writing=False)]
 
 
 def test_a_person_is_told_of_their_own_only(alice):
     call = make_call_awaiting_approval(alice, {"note": "x"})
     make_call_awaiting_approval(make_user("bob"), {"note": "x"})
-    assert conversations_awaiting_approval(alice.pk) == (call.reply.conversation.public_id,)
+    [active] = active_conversations(alice.pk)
+    assert active.awaits_approval
+    assert active.public_id == call.reply.conversation.public_id
 
 
 def test_what_is_deleted_awaits_no_approval(alice):
     call = make_call_awaiting_approval(alice, {"note": "x"})
     delete_conversation(call.reply.conversation)
-    assert conversations_awaiting_approval(alice.pk) == ()
+    assert active_conversations(alice.pk) == []

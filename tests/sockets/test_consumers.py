@@ -72,7 +72,8 @@ async def test_a_message_is_stored_answered_and_ended(worker, page, conversation
     reply = await in_thread(Message.objects.get, pk=stored["reply"])
     assert (done["type"], done["state"], done["length"]) == ("reply.done", "complete", len(reply.content))
     assert applied(page.frames, stored["reply"]) == reply.content
-    assert [frame["type"] for frame in page.frames][:3] == ["message.stored", "reply.started", "window.recorded"]
+    kinds = [frame["type"] for frame in page.frames]
+    assert kinds[:4] == ["message.stored", "reply.started", "conversation.writing", "window.recorded"]
 
 
 async def test_thinking_comes_before_the_text_with_offsets_of_its_own(worker, page, conversation):

@@ -8,11 +8,11 @@ import uuid
 import pytest
 from django.urls import reverse
 
-from conversations.models import Message
+from conversations.models import Message, Run
 from conversations.selectors.conversations import thread
 from conversations.selectors.conversations.conversation_list import list_conversations
 from conversations.services.conversations.conversations import rename_conversation
-from conversations.views.conversations import page_context
+from conversations.views.conversations import listed_conversations
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -104,12 +104,13 @@ def test_a_reply_that_is_not_whole_says_why_and_can_be_tried_again(client, alice
 
 
 def test_the_list_goes_on_where_its_page_ended(client, alice, monkeypatch):
-    monkeypatch.setattr(page_context, "CONVERSATIONS_PER_PAGE", 2)
+    monkeypatch.setattr(listed_conversations, "CONVERSATIONS_PER_PAGE", 2)
     for number in range(3):
         post(begin(alice), f"Conversation {number}")
-    first = client.get("/").context
+    Run.objects.update(state="ended")  # else all of them stand on top
+    first = client.get("/").context["listed"]
     more = client.get(
-        reverse("conversations:list"), {"before": first["list_before"]}, headers={"hx-request": "true"}
+        reverse("conversations:list"), {"before": first.before}, headers={"hx-request": "true"}
     ).content.decode()
     assert "Conversation 0" in more
     assert "Conversation 1" not in more

@@ -78,7 +78,7 @@ class ScenarioAdmin(LargeListAdmin):
 
     class Media:
         css = {"all": ["css/tool_choice.css"]}
-        js = [Script("js/scenarios/tool_choice.js", type="module")]
+        js = [Script("js/admin/scenario_form.js", type="module")]
 
     def formfield_for_foreignkey(self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any) -> Any:
         widget = OwnerWidget(db_field, self.admin_site)

@@ -305,6 +305,14 @@ class ConversationAwaitsApproval(ConversationFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationWriting(ConversationFrame):
+    """Whether a reply in *conversation* is being made: *writing*. For all pages of its owner."""
+
+    type: ClassVar[str] = "conversation.writing"
+    writing: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationRenamed(ConversationFrame):
     """The conversation has another *title*, by its owner or by a language model. For all pages of its owner."""
 
@@ -320,8 +328,9 @@ class ConversationSnapshot(ConversationFrame):
     is the message before it, if there is one: a page that has another one there has missed a new version further up.
     *model_key* changes with what the header says of the language model, which a page asks for then.
     *costs* is HTML too: what the conversation has cost so far, unless its owner hides that. *awaiting_approval*
-    names all conversations of its owner that await approval, for pages that have missed such a frame. *live* is false
-    while the process has lost Redis: text that other processes write then comes by the next snapshot.
+    names all conversations of its owner that await approval, and *writing* those in which a reply is being made, for
+    pages that have missed such a frame. *live* is false while the process has lost Redis: text that other processes
+    write then comes by the next snapshot.
     """
 
     type: ClassVar[str] = "conversation.snapshot"
@@ -333,6 +342,7 @@ class ConversationSnapshot(ConversationFrame):
     costs: str
     model_key: str
     awaiting_approval: tuple[uuid.UUID, ...]
+    writing: tuple[uuid.UUID, ...]
     live: bool
 
 
@@ -379,6 +389,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         MessageShown,
         ModelChosen,
         ConversationAwaitsApproval,
+        ConversationWriting,
         ConversationRenamed,
         ConversationSnapshot,
         ErrorFrame,

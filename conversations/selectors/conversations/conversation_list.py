@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q
 
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Document, Run
+from conversations.models.run import RunState
 
 # Begun by a picture that has not been sent, or by a message that was refused: nothing in it lasts.
 HOLDS_NOTHING = Q(
@@ -32,8 +34,28 @@ def list_conversations(
     return list(found.order_by("-last_active_at")[:limit])
 
 
-def conversations_awaiting_approval(owner_id: int) -> tuple[uuid.UUID, ...]:
-    """Return the user's conversations in which a tool call awaits approval, of those that are listed."""
-    waiting = Run.objects.filter(state="awaiting_approval", reply__conversation__owner_id=owner_id)
-    shown = waiting.filter(reply__conversation__deleted_at=None, reply__conversation__temporary_until=None)
-    return tuple(shown.order_by("pk").values_list("reply__conversation__public_id", flat=True))
+class ActiveConversation(NamedTuple):
+    """A listed conversation with a reply that is being made, or that awaits approval of a tool call."""
+
+    public_id: uuid.UUID
+    title: str
+    last_active_at: dt.datetime
+    state: str
+
+    @property
+    def awaits_approval(self) -> bool:
+        return self.state == RunState.AWAITING_APPROVAL
+
+
+def active_conversations(owner_id: int) -> list[ActiveConversation]:
+    """Return the user's conversations in which a reply is being made or awaits approval, of those that are listed.
+
+    Each state is looked for by its own index: asked for all at once PostgreSQL reads every run that ever was.
+    """
+    of_owner = Q(reply__conversation__owner_id=owner_id)
+    listed = Q(reply__conversation__deleted_at=None, reply__conversation__temporary_until=None)
+    columns = (f"reply__conversation__{name}" for name in ("public_id", "title", "last_active_at"))
+    runs = Run.objects.filter(of_owner, listed).values_list(*columns, "state", "pk")
+    held = runs.filter(state__in=[RunState.RUNNING, RunState.AWAITING_APPROVAL])
+    found = held.union(runs.filter(state=RunState.WAITING), all=True).order_by("pk")
+    return [ActiveConversation(*row[:-1]) for row in found]

@@ -17,7 +17,7 @@ from conversations.core.errors import ConversationError, ReplyAccessRevoked, Rep
 from conversations.core.frames.definitions import ReplyDone, ReplyFailed
 from conversations.core.frames.frame import Frame
 from conversations.core.prompt.messages import PromptMessage
-from conversations.live.fanout import MESSAGES, publish, publish_awaiting_approval, publish_frame
+from conversations.live.fanout import MESSAGES, publish, publish_awaiting_approval, publish_frame, publish_writing
 from conversations.models import Message
 from conversations.services.language_models.model_choice import use_model_of_run
 from conversations.services.language_models.model_context import conversation_context
@@ -117,9 +117,10 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None, reas
         want_title(conversation.pk, position=reply.position)
     transaction.on_commit(partial(publish, MESSAGES, "ended"))
     transaction.on_commit(partial(publish_frame, _frame(reply, stored), conversation.public_id))
+    of_owner = conversation.public_id, conversation.owner_id
     if stored.awaited_approval:
-        announce = partial(publish_awaiting_approval, conversation.public_id, conversation.owner_id)
-        transaction.on_commit(partial(announce, awaiting_approval=False))
+        transaction.on_commit(partial(publish_awaiting_approval, *of_owner, awaiting_approval=False))
+    transaction.on_commit(partial(publish_writing, *of_owner, writing=False))
     return True
 
 

@@ -27,8 +27,9 @@ from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
 
+from .listed_conversations import listed_conversations
 from .messages import show_page_with_draft
-from .page_context import list_context, page_context
+from .page_context import page_context
 
 
 @require_POST
@@ -83,7 +84,8 @@ def _renamed(request: HtmxRequest, public_id: uuid.UUID, title: str) -> HttpResp
     if not request.htmx:
         return redirect("conversations:conversation", public_id)
     current = parameters.optional_unique_id(request, "current")
-    listed = render(request, "conversations/_list.html", list_context(request, current=current))
+    context = {"listed": listed_conversations(request, current=current)}
+    listed = render(request, "conversations/_list.html", context)
     renamed = {"conversation": str(public_id), "title": title}
     return trigger_client_event(retarget(reswap(listed, "outerHTML"), "#conversation-list"), "renamed", renamed)
 
@@ -101,7 +103,8 @@ def delete(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
         return redirect("conversations:new")
     if current == public_id:
         return HttpResponseClientRedirect(reverse("conversations:new"))
-    return render(request, "conversations/deleted.html", list_context(request, current=current))
+    context = {"listed": listed_conversations(request, current=current)}
+    return render(request, "conversations/deleted.html", context)
 
 
 @require_POST

@@ -5,36 +5,58 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
 
 from django.utils import formats, timezone
 from django.utils.translation import gettext
 
 from conversations.models import Conversation
+from conversations.selectors.conversations.conversation_list import ActiveConversation
 
 WEEK_DAYS = 7
+Listed = Conversation | ActiveConversation
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Conversations of one span of time. The *heading* is empty where it was shown already."""
+    """Conversations of one span of time, which begins at *since*. The *heading* is empty where it was shown already."""
 
     heading: str
-    conversations: list[Conversation]
+    conversations: list[Listed]
+    since: dt.datetime
 
 
 def group_by_date(
-    conversations: Iterable[Conversation], *, zone: dt.tzinfo, shown_until: dt.datetime | None = None
+    conversations: Iterable[Listed], *, zone: dt.tzinfo, shown_until: dt.datetime | None = None
 ) -> list[Group]:
-    """Group *conversations*, newest first; the page above this one ended at *shown_until*."""
+    """Group *conversations*, newest first; the page above this one ended at *shown_until*.
+
+    The first page begins with a group of today, also where it is empty: what goes on comes to it.
+    """
     today = timezone.now().astimezone(zone).date()
 
-    def heading_at(moment: dt.datetime) -> str:
-        return heading_of(moment.astimezone(zone).date(), today=today)
+    def first_day_at(moment: dt.datetime) -> dt.date:
+        return first_day_of(moment.astimezone(zone).date(), today=today)
 
-    shown = heading_at(shown_until) if shown_until else ""
-    grouped = groupby(conversations, key=lambda conversation: heading_at(conversation.last_active_at))
-    return [Group("" if heading == shown else heading, list(group)) for heading, group in grouped]
+    days: dict[dt.date, list[Listed]] = {} if shown_until else {today: []}
+    for conversation in conversations:
+        days.setdefault(first_day_at(conversation.last_active_at), []).append(conversation)
+    shown = first_day_at(shown_until) if shown_until else None
+    return [
+        Group(
+            "" if day == shown else heading_of(day, today=today),
+            listed,
+            dt.datetime.combine(day, dt.time.min, tzinfo=zone),
+        )
+        for day, listed in days.items()
+    ]
+
+
+def first_day_of(day: dt.date, *, today: dt.date) -> dt.date:
+    """Return the first day of the span that *day* belongs to."""
+    days_ago = (today - day).days
+    if days_ago <= 1:
+        return min(day, today)
+    return today - dt.timedelta(days=WEEK_DAYS) if days_ago <= WEEK_DAYS else day.replace(day=1)
 
 
 def heading_of(day: dt.date, *, today: dt.date) -> str:

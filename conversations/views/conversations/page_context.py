@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import uuid
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,6 @@ from conversations.forms.tool_choice import chosen_tools
 from conversations.models import Conversation, Scenario
 from conversations.models.conversation import TEMPORARY, UNTITLED
 from conversations.providers.catalog.language_models import demo_is_used
-from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval, list_conversations
 from conversations.selectors.conversations.documents import scenario_documents_count
 from conversations.selectors.conversations.thread import (
     MessagePage,
@@ -46,7 +44,6 @@ from conversations.wording.error_sentences import request_reader
 from conversations.wording.model_labels import model_label
 from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
 
-from .date_groups import group_by_date
 from .draw_messages import draw_messages
 from .model_menu import model_menu
 from .render_messages import render_messages
@@ -55,9 +52,7 @@ from .summary_context import summary_view
 from .tour import recalls_messages, tour_of
 from .window_context import coverage_summary, window_summary
 
-CONVERSATIONS_PER_PAGE = 50
 LONG_REPLY_SECONDS = 8  # people look elsewhere meanwhile
-SOCKET_PATH = "/ws/"
 # What a chooser of files offers; some browsers know no media type for HEIC.
 PICTURE_KINDS = "image/png,image/jpeg,image/webp,image/gif,image/heic,image/heif,.heic,.heif"
 SUGGESTIONS: Mapping[str, Promise] = {
@@ -66,26 +61,6 @@ SUGGESTIONS: Mapping[str, Promise] = {
     "search_conversation": gettext_lazy("What did I say about the invoice?"),
     "search_documents": gettext_lazy("What do my documents say about prices?"),
 }
-
-
-def list_context(
-    request: HtmxRequest, *, current: uuid.UUID | None, before: dt.datetime | None = None, in_title: str = ""
-) -> dict[str, Any]:
-    """The list of conversations, the newest or those before a moment, as one page of groups; and which of all ask.
-
-    With *in_title*, the conversations whose title has it.
-    """
-    found = list_conversations(request.user, before=before, limit=CONVERSATIONS_PER_PAGE, in_title=in_title)
-    goes_on = len(found) == CONVERSATIONS_PER_PAGE
-    awaiting_approval = conversations_awaiting_approval(request.user.pk)
-    return {
-        "groups": group_by_date(found, zone=parameters.time_zone(request), shown_until=before),
-        "list_before": found[-1].last_active_at.isoformat().replace("+00:00", "Z") if goes_on else "",
-        "public_id": current,
-        "awaiting_approval": awaiting_approval,
-        "in_title": in_title,
-        "awaiting_ids": json.dumps([str(public_id) for public_id in awaiting_approval]),
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +183,8 @@ def scenario_context(request: HtmxRequest, conversation: Conversation) -> dict[s
     }
 
 
-def new_view_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
-    """A conversation that begins with its first message, and the language model that the address names."""
+def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
+    """The page of a conversation that begins with its first message, and the language model that the address names."""
     conversation = Conversation(
         public_id=public_id,
         owner=request.user,
@@ -224,11 +199,6 @@ def new_view_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scena
         "tour": tour_of(conversation),
         "recalls": recalls_messages(conversation),
     }
-
-
-def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
-    """The page of a conversation that begins with its first message, in the shell."""
-    return new_view_context(request, public_id, scenario) | shell_context(request, public_id)
 
 
 def _begins_temporary(request: HtmxRequest) -> bool:
@@ -274,17 +244,7 @@ def picture_context() -> dict[str, Any]:
 
 
 def page_context(request: HtmxRequest, conversation: Conversation, *, place: ThreadPlace = THE_END) -> dict[str, Any]:
-    """The page of a conversation with its newest messages, and those at a place, in the shell."""
-    return view_context(request, conversation, place=place) | shell_context(request, conversation.public_id)
-
-
-def shell_context(request: HtmxRequest, current: uuid.UUID) -> dict[str, Any]:
-    """What stands around a conversation, and stays when another one is shown."""
-    return {**list_context(request, current=current), "socket_path": SOCKET_PATH}
-
-
-def view_context(request: HtmxRequest, conversation: Conversation, *, place: ThreadPlace = THE_END) -> dict[str, Any]:
-    """A conversation with its newest messages, and those at a place."""
+    """The page of a conversation with its newest messages, and those at a place."""
     return {
         **_context_of(request, conversation),
         **thread_context(request, conversation, place=place),

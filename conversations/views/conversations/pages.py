@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from typing import Any
 
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET, require_safe
 
 from chatsite.accounts.preferences.reader_time_zone import remember_time_zone
@@ -22,20 +20,12 @@ from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import request_reader
 
+from .listed_conversations import listed_conversations
 from .map_figures import map_figures
-from .page_context import (
-    ThreadPlace,
-    list_context,
-    new_view_context,
-    page_context,
-    shell_context,
-    thread_piece_context,
-    view_context,
-)
+from .page_context import ThreadPlace, new_page_context, page_context, thread_piece_context
 from .snapshot import conversation_snapshot
 
-PAGE, VIEW = "conversations/conversation.html", "conversations/_view.html"
-WITHOUT_SHELL = "X-Without-Shell"  # a page asks with it for another conversation alone: its own shell stays
+PAGE = "conversations/conversation.html"
 
 
 @require_safe
@@ -45,8 +35,8 @@ def new(request: HtmxRequest) -> HttpResponse:
     remember_time_zone(request.user, request.COOKIES)
     scenario = scenario_to_begin_with(request.user, parameters.scenario_id(request))
     public_id, shared = uuid.uuid4(), parameters.shared_text(request)
-    context = new_view_context(request, public_id, scenario) | {"draft": shared, "is_shared": bool(shared)}
-    return _render(request, public_id, context)
+    context = new_page_context(request, public_id, scenario) | {"draft": shared, "is_shared": bool(shared)}
+    return render(request, PAGE, context)
 
 
 @require_safe
@@ -55,21 +45,11 @@ def conversation(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """A conversation; with the position of a question to be asked again more narrowly, that question is the draft."""
     found = find_conversation(request.user, public_id)
     remember_time_zone(request.user, request.COOKIES)
-    context = view_context(request, found)
+    context = page_context(request, found)
     position = parameters.position(request, "narrow")
     if position is not None:
         context |= {"draft": question_at(found, position), "is_narrowing": True}
-    return _render(request, public_id, context)
-
-
-def _render(request: HtmxRequest, public_id: uuid.UUID, context: dict[str, Any]) -> HttpResponse:
-    """Render a conversation: alone for a page that has the shell already, as a whole page for all others."""
-    if WITHOUT_SHELL in request.headers:
-        response = render(request, VIEW, context)
-    else:
-        response = render(request, PAGE, context | shell_context(request, public_id))
-    patch_vary_headers(response, (WITHOUT_SHELL,))
-    return response
+    return render(request, PAGE, context)
 
 
 @require_GET
@@ -118,8 +98,8 @@ def conversations(request: HtmxRequest) -> HttpResponse:
     """The list of conversations: whole or those with some words in their title, and its next page."""
     current = parameters.optional_unique_id(request, "current")
     in_title = parameters.name(request, "title").strip()
-    context = list_context(request, current=current, before=parameters.moment(request, "before"), in_title=in_title)
+    before = parameters.moment(request, "before")
+    context = {"listed": listed_conversations(request, current=current, before=before, in_title=in_title)}
     if not request.htmx:
         return render(request, "conversations/list.html", context)
-    is_next_page = "before" in request.GET
-    return render(request, "conversations/_list_page.html" if is_next_page else "conversations/_list.html", context)
+    return render(request, "conversations/_list_page.html" if before else "conversations/_list.html", context)

@@ -11,7 +11,7 @@ from conversations.core.frames.definitions import ConversationSnapshot
 from conversations.live.redis_breaker import redis_breaker
 from conversations.live.redis_echo import redis_echo
 from conversations.models import Conversation
-from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval
+from conversations.selectors.conversations.conversation_list import active_conversations
 from conversations.selectors.conversations.thread import thread_from
 from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
@@ -40,6 +40,7 @@ def _snapshot(conversation: Conversation, from_position: int, reader: ReaderLoca
     coverage = Coverage.of(record) if record else EVERYTHING
     page = thread_from(conversation, from_position)
     rendered = render_messages(page.messages, reader=reader, coverage=coverage, model_before=page.model_before)
+    active = active_conversations(conversation.owner_id)
     return ConversationSnapshot(
         conversation=conversation.public_id,
         from_position=max(from_position, page.first_position),
@@ -49,7 +50,8 @@ def _snapshot(conversation: Conversation, from_position: int, reader: ReaderLoca
         window=window_summary(record) if record else {},
         costs=render_to_string("conversations/_costs.html", costs_context(conversation)),
         model_key=model_key(conversation),
-        awaiting_approval=conversations_awaiting_approval(conversation.owner_id),
+        awaiting_approval=tuple(each.public_id for each in active if each.awaits_approval),
+        writing=tuple(each.public_id for each in active if not each.awaits_approval),
         live=redis_echo.hears and not (redis_breaker.is_open or is_redis_away()),
     )
 

@@ -5,8 +5,11 @@ import { sentence } from "../shared/sentences.js";
 
 class OptionsUnreachable extends Error {}
 
-for (const form of queryAll(document, "form[data-passkey]", HTMLFormElement)) {
-  startPasskeyForm(form);
+/** @param {ParentNode} root */
+export function startPasskeys(root) {
+  for (const form of queryAll(root, "form[data-passkey]", HTMLFormElement)) {
+    startPasskeyForm(form);
+  }
 }
 
 /** @param {HTMLFormElement} form */

@@ -3,8 +3,12 @@
 import { find, query } from "../shared/dom.js";
 import { areNoticesOn, isSupported, switchNotices } from "../shared/reply_notices.js";
 
-const section = query(document, "[data-reply-notices]");
-if (section && isSupported()) {
+/** @param {ParentNode} root */
+export function startReplyNoticesSwitch(root) {
+  const section = query(root, "[data-reply-notices]");
+  if (!section || !isSupported()) {
+    return;
+  }
   const box = find(section, "input", HTMLInputElement);
   const refused = find(section, "[data-refused]");
   section.hidden = false;

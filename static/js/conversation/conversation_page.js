@@ -46,19 +46,11 @@ import { startKeyList, startShortcuts } from "./shortcuts.js";
  */
 
 /**
- * @typedef {object} StartedConversation
- * @property {() => void} end
- * @property {import("../messages/auto_scroll.js").ScrollPlace | undefined} place what of the thread is in view
- * @property {(place: import("../messages/auto_scroll.js").ScrollPlace) => void} restore
- * @property {() => void} focus gives the focus to the field
- */
-
-/**
  * Start the conversation that stands in *page*; the function that is returned ends it, so that another one can take its
  * place: its timers, observers and what it listens to outside of the page.
  * @param {HTMLElement} page
  * @param {Shell} shell
- * @returns {StartedConversation}
+ * @returns {import("../shell/navigation.js").StartedView}
  */
 export function startConversation(page, { socket, sidebar, announcer: region, smallDialog, navigation }) {
   const ending = new AbortController();
@@ -235,7 +227,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     "renamed",
     (event) => {
       const { detail } = /** @type {CustomEvent<{conversation: string, title: string}>} */ (event);
-      smallDialog.close();
       if (detail.conversation === conversation) {
         sidebar.showTitle(detail.title);
       }
@@ -246,7 +237,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     "notesSaved",
     (event) => {
       const { detail } = /** @type {CustomEvent<{conversation: string}>} */ (event);
-      smallDialog.close();
       if (detail.conversation === conversation) {
         meter.refresh(composer.field.value);
       }
@@ -283,7 +273,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       window: { run: () => pressOnLastReply("inspect"), isAvailable: () => Boolean(messages.lastReply) },
       preview: { run: () => find(page, '[data-part="preview"]').click() },
       save: { run: savePrompt },
-      prompts: { run: () => location.assign(urls.prompts) },
+      prompts: { run: () => navigation.go(urls.prompts) },
       new: { run: () => navigation.go(urls.new) },
       temporary: { run: () => navigation.go(urls.newTemporary) },
       keep: { isAvailable: () => Boolean(temporary) && connection.isStored, run: keepTemporary },
@@ -307,14 +297,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     },
     signal,
   );
-  document.addEventListener(
-    "promptSaved",
-    () => {
-      smallDialog.close();
-      announcer.say(sentence("promptSaved"));
-    },
-    { signal },
-  );
+  document.addEventListener("promptSaved", () => announcer.say(sentence("promptSaved")), { signal });
   onState();
 
   /** What has become of the last reply. */

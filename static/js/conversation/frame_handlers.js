@@ -39,11 +39,7 @@ export function frameHandler({
 }) {
   /** @param {ServerFrame} frame */
   function take(frame) {
-    if (frame.type === "conversation.awaiting_approval") {
-      sidebar.takeAwaitingApproval(frame);
-    } else if (frame.type === "conversation.renamed") {
-      sidebar.takeRenamed(frame);
-    } else if (frame.type === "error") {
+    if (frame.type === "error") {
       composer.showError(frame.message);
     } else if (frame.conversation === conversation) {
       takeOurs(frame);
@@ -118,7 +114,7 @@ export function frameHandler({
     model.show(snapshot.model_key);
     const { recalled, recalled_positions } = snapshot.window;
     coverage.update(messages.streamingArticle ? snapshot.window : { recalled, recalled_positions });
-    sidebar.showAwaitingApproval(snapshot.awaiting_approval);
+    sidebar.showActive(snapshot.awaiting_approval, snapshot.writing);
     if (snapshot.title) {
       sidebar.showTitle(snapshot.title);
     }

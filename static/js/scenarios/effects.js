@@ -10,12 +10,15 @@ const CELL = { width: 13, height: 9, gap: 3 };
 /** @typedef {{contextWindow: number, replyReserve: number}} Model in tokens */
 /** @typedef {{whole: number, from: number, to: number, tokens: Record<string, number>}} Share of a bar */
 
-const form = query(document, "[data-scenario-form]", HTMLFormElement);
-if (form) {
-  const draw = () => drawEffects(form);
-  form.addEventListener("input", draw);
-  form.addEventListener("change", draw);
-  draw();
+/** @param {ParentNode} root */
+export function startEffects(root) {
+  const form = query(root, "[data-scenario-form]", HTMLFormElement);
+  if (form) {
+    const draw = () => drawEffects(form);
+    form.addEventListener("input", draw);
+    form.addEventListener("change", draw);
+    draw();
+  }
 }
 
 /** @param {HTMLFormElement} form */

@@ -1,13 +1,15 @@
 /** Says what the chosen tools cost together in every request. A box of all tools of a server has each of them in it. */
 
-import { query, queryAll } from "../shared/dom.js";
-import { sentence } from "../shared/sentences.js";
+import { dataOf, query, queryAll } from "../shared/dom.js";
 
-for (const choice of queryAll(document, "[data-tool-choice]")) {
-  const sum = query(choice, "[data-tool-sum]");
-  if (sum) {
-    choice.addEventListener("change", () => showSum(choice, sum));
-    showSum(choice, sum);
+/** @param {ParentNode} root */
+export function startToolChoice(root) {
+  for (const choice of queryAll(root, "[data-tool-choice]")) {
+    const sum = query(choice, "[data-tool-sum]");
+    if (sum) {
+      choice.addEventListener("change", () => showSum(choice, sum));
+      showSum(choice, sum);
+    }
   }
 }
 
@@ -19,7 +21,7 @@ function showSum(choice, sum) {
   const boxes = queryAll(choice, "fieldset").flatMap(countedBoxes);
   const tokens = boxes.reduce((all, { dataset }) => all + Number(dataset.tokens), 0);
   const figure = tokens.toLocaleString("en-US"); // as all figures of the site are written
-  sum.textContent = tokens ? sentence("toolTokens", { tokens: figure }) : "";
+  sum.textContent = tokens ? dataOf(sum, "words").replace("%(tokens)s", figure) : "";
 }
 
 /** @param {HTMLElement} group */

@@ -22,10 +22,11 @@
  * @typedef {{type: "window.recorded", conversation: string, reply: number, first_position: number,
  *   recalled: number[], recalled_positions: number[], passages: number}} WindowRecorded
  * @typedef {{type: "conversation.awaiting_approval", conversation: string, awaiting_approval: boolean}} ConversationAwaitsApproval
+ * @typedef {{type: "conversation.writing", conversation: string, writing: boolean}} ConversationWriting
  * @typedef {{type: "conversation.renamed", conversation: string, title: string}} ConversationRenamed
  * @typedef {{type: "conversation.snapshot", conversation: string, from_position: number, parent: number | null,
  *   title: string, messages: DrawnMessage[], window: CoveredWindow, costs: string, model_key: string,
- *   awaiting_approval: string[], live: boolean}} ConversationSnapshot
+ *   awaiting_approval: string[], writing: string[], live: boolean}} ConversationSnapshot
  * @typedef {{type: "error", code: string, message: string, conversation?: string | null,
  *   client_id?: string | null}} ErrorFrame
  *
@@ -40,8 +41,8 @@
  * @typedef {ReplyDelta | ReplyReasoning | ReplyHtml} ReplyPiece a piece of a reply that streams
  *
  * @typedef {MessageStored | MessageMarked | MessageShown | ModelChosen | ReplyStarted | ReplySearching | ReplyPiece | ReplyStep |
- *   ReplyRestarted | ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationRenamed |
- *   ConversationSnapshot | ErrorFrame} ServerFrame
+ *   ReplyRestarted | ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationWriting |
+ *   ConversationRenamed | ConversationSnapshot | ErrorFrame} ServerFrame
  */
 
 export {};

@@ -17,7 +17,7 @@ import { find } from "./dom.js";
  *   | "deletedToday" | "deletedTomorrow" | "dictationNotice" | "dictating" | "dictationEnded" | "dictationForbidden" | "dictationFailed"
  *   | "uploadQueued" | "uploadProgress" | "uploadAdded" | "uploadKnown" | "uploadTooLarge" | "uploadUnreachable"
  *   | "pictureAdded" | "pictureTooLarge" | "picturesTooMany" | "pictureWait" | "pictureRemoveFailed"
- *   | "toolTokens" | "passkeyUnsupported" | "passkeyFailed" | "passkeyOffline"} SentenceName
+ *   | "passkeyUnsupported" | "passkeyFailed" | "passkeyOffline"} SentenceName
  */
 
 const PLACEHOLDER = /%\((\w+)\)s|\{(\w+)\}/g;

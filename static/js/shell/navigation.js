@@ -1,8 +1,8 @@
 /**
- * From conversation to conversation without a new page: the thread and its panels are fetched and take the place of those
- * that are shown, while the shell around them stays. Address, history and title are as with new pages.
+ * From conversation to conversation, and to pages, without loading a page: what is new is fetched and takes the place of
+ * what is shown, while the shell around it stays. Address, history and title are as with new pages.
  *
- * What is no conversation (the sign-in, the gate, an error, a newer version of the site) is opened as a new page.
+ * What has no place in the shell (the sign-in, the gate, an error, a newer version of the site) is opened as a new page.
  */
 
 import { refreshDocuments } from "../documents/document_lists.js";
@@ -12,19 +12,25 @@ import { sentence } from "../shared/sentences.js";
 import { showToast } from "../shared/toasts.js";
 
 /**
- * @import { StartedConversation } from "../conversation/conversation_page.js"
- * @import { ScrollPlace } from "../messages/auto_scroll.js"
+ * @typedef {object} StartedView a conversation or a page that is shown
+ * @property {() => void} end
+ * @property {any} place what of it is in view
+ * @property {(place: any) => void} restore takes what was its place
+ * @property {() => void} focus gives the focus to where one goes on
+ *
+ * @typedef {{view: HTMLElement, sheets: HTMLLinkElement[]}} FetchedView and the style sheets that it needs
  */
 
 const WITHOUT_SHELL = "X-Without-Shell";
-const CONVERSATION = /^\/c\/[0-9a-f-]{36}\/$/;
+const IN_SHELL = /^\/(c\/[0-9a-f-]{36}\/(documents\/)?|(usage|scenarios|accounts?)\/(.+\/)?)$/; // and no file: see #leadsHere
+const OWN_SHEETS = 'link[rel="stylesheet"]:not([data-part="shell-styles"])';
 
 export class Navigation {
-  /** @type {StartedConversation | undefined} */
+  /** @type {StartedView | undefined} */
   #shown;
   /** @type {AbortController | undefined} of what is being fetched */
   #fetching;
-  /** What was in view at each entry of the history that was left, by its key. @type {Map<string, ScrollPlace | undefined>} */
+  /** What was in view at each entry of the history that was left, by its key. @type {Map<string, unknown>} */
   #places = new Map();
   /** The key of the entry of the history that is shown, and its address. */
   #key = "";
@@ -32,26 +38,27 @@ export class Navigation {
 
   /**
    * @param {object} options
-   * @param {HTMLElement} options.view holds the conversation
-   * @param {(page: HTMLElement) => StartedConversation} options.start
-   * @param {() => void} options.onArrived told when another conversation is shown
+   * @param {HTMLElement} options.view holds the conversation or page
+   * @param {(main: HTMLElement) => StartedView} options.start
+   * @param {() => void} options.onArrived told when another one is shown
    */
   constructor({ view, start, onArrived }) {
     this.view = view;
     this.start = start;
     this.onArrived = onArrived;
-    document.addEventListener("click", (event) => this.#follow(event));
+    history.scrollRestoration = "manual"; // before what is to be scrolled has come, the browser could not
+    addEventListener("click", (event) => this.#follow(event)); // after all others: what opens here as a panel is no link
     addEventListener("popstate", () => this.#goBack());
   }
 
-  /** Start the conversation with which the page has come. */
+  /** Start what has come with the shell. */
   begin() {
     this.nameAddress(addressOf(location));
     this.#startShown();
   }
 
   /**
-   * Show the conversation at *address*.
+   * Show what is at *address*.
    * @param {string} address
    */
   go(address) {
@@ -59,7 +66,7 @@ export class Navigation {
   }
 
   /**
-   * Show the conversation at *address* in place of what is shown, also if it is the same.
+   * Show what is at *address* in place of what is shown, also if it is the same.
    * @param {string} address
    */
   replace(address) {
@@ -71,12 +78,12 @@ export class Navigation {
    * @param {string} address
    */
   nameAddress(address) {
-    history.replaceState({ key: history.state?.key ?? newKey() }, "", address + location.hash);
+    history.replaceState({ ...history.state, key: history.state?.key ?? newKey() }, "", address + location.hash);
     this.#arrivedAt(address);
   }
 
   /**
-   * A plain click on a link to a conversation shows it here; any other click is the browser's.
+   * A plain click on a link to what has its place in the shell shows it here; any other click is the browser's.
    * @param {MouseEvent} event
    */
   #follow(event) {
@@ -86,22 +93,23 @@ export class Navigation {
       return;
     }
     event.preventDefault();
-    this.go(addressOf(link));
+    const address = addressOf(link);
+    address === this.#address ? this.replace(address) : this.go(address);
   }
 
   /** @param {HTMLAnchorElement} link */
   #leadsHere(link) {
     const isOurs = link.origin === location.origin && !link.target && !link.hasAttribute("download");
-    return isOurs && !link.hash && isConversation(link.pathname);
+    return isOurs && !link.hash && isInShell(link.pathname);
   }
 
   /** Show the entry of the history that the browser has gone to, with what was in view there. */
   #goBack() {
     const address = addressOf(location);
     if (address === this.#address) {
-      return; // it leads to another message of the same conversation
+      return; // it leads to another place of the same
     }
-    if (!isConversation(location.pathname)) {
+    if (!isInShell(location.pathname)) {
       location.reload();
       return;
     }
@@ -118,13 +126,15 @@ export class Navigation {
     this.#fetching = fetching;
     this.view.ariaBusy = "true";
     const fetched = await fetchView(address, fetching.signal).catch(() => undefined);
+    const isComplete = fetched && (await loadSheets(fetched.sheets));
     if (fetching.signal.aborted) {
+      fetched && removeSheets(fetched.sheets);
       return;
     }
     this.view.ariaBusy = null;
     if (fetched === undefined) {
       showToast(sentence("unreachable"));
-    } else if (!fetched || dataOf(fetched, "shell") !== dataOf(document.body, "shell")) {
+    } else if (!fetched || !isComplete || dataOf(fetched.view, "shell") !== dataOf(document.body, "shell")) {
       location.assign(address); // as a page it says what it is
     } else {
       this.#leave();
@@ -148,14 +158,16 @@ export class Navigation {
     }
   }
 
-  /** @param {HTMLElement} view */
-  #put(view) {
+  /** @param {FetchedView} fetched */
+  #put({ view, sheets }) {
     const place = this.view.nextSibling;
     this.view.remove();
     refreshDocuments(); // at which htmx lets go of lists that are gone
     this.view = view;
+    useSheets(sheets);
     document.body.insertBefore(view, place);
     htmx()?.process(view);
+    scrollTo(0, 0);
     this.#startShown();
     const scrolled = this.#places.get(this.#key);
     if (scrolled) {
@@ -169,7 +181,7 @@ export class Navigation {
     this.#shown = this.start(find(this.view, "#main"));
   }
 
-  /** Where a finger writes, the focus would bring the keyboard up. */
+  /** In a field the focus would bring the keyboard up where a finger writes. */
   #takeFocus() {
     if (matchMedia("(hover: none)").matches) {
       find(this.view, "#main").focus({ preventScroll: true });
@@ -183,7 +195,7 @@ export class Navigation {
  * Return the view that *address* answers with, or null if its answer is something else.
  * @param {string} address
  * @param {AbortSignal} signal
- * @returns {Promise<HTMLElement | null>}
+ * @returns {Promise<FetchedView | null>}
  */
 async function fetchView(address, signal) {
   const headers = { Accept: "text/html", [WITHOUT_SHELL]: "true" };
@@ -193,13 +205,50 @@ async function fetchView(address, signal) {
   }
   const template = document.createElement("template");
   template.innerHTML = await response.text();
-  const view = query(document.importNode(template.content, true), '[data-part="view"]');
-  return view;
+  const content = document.importNode(template.content, true);
+  const view = query(content, '[data-part="view"]');
+  return view && { view, sheets: queryAll(content, OWN_SHEETS, HTMLLinkElement) };
+}
+
+/**
+ * Load *sheets* beside what is shown, and without an effect on it: a view is not to be seen before it looks as it will.
+ * @param {HTMLLinkElement[]} sheets
+ * @returns {Promise<boolean>} whether all have come
+ */
+async function loadSheets(sheets) {
+  const loads = sheets.map((sheet) => {
+    sheet.media = "not all";
+    const loaded = new Promise((resolve) => {
+      sheet.addEventListener("load", () => resolve(true));
+      sheet.addEventListener("error", () => resolve(false));
+    });
+    document.head.append(sheet);
+    return loaded;
+  });
+  return (await Promise.all(loads)).every(Boolean);
+}
+
+/**
+ * Let *sheets* be those of the view, in place of those of the view before.
+ * @param {HTMLLinkElement[]} sheets
+ */
+function useSheets(sheets) {
+  removeSheets(queryAll(document.head, OWN_SHEETS, HTMLLinkElement).filter((sheet) => !sheets.includes(sheet)));
+  for (const sheet of sheets) {
+    sheet.media = "all";
+  }
+}
+
+/** @param {HTMLLinkElement[]} sheets */
+function removeSheets(sheets) {
+  for (const sheet of sheets) {
+    sheet.remove();
+  }
 }
 
 /** @param {string} path */
-function isConversation(path) {
-  return path === dataOf(document.body, "new") || CONVERSATION.test(path);
+function isInShell(path) {
+  return path === dataOf(document.body, "new") || IN_SHELL.test(path);
 }
 
 /** @param {Location | HTMLAnchorElement} place */

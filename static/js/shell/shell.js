@@ -1,4 +1,4 @@
-/** The shell: what stands around a conversation, and is started once for all that are shown in it. */
+/** The shell: what stands around conversations and pages, and is started once for all that are shown in it. */
 
 import { startConversation } from "../conversation/conversation_page.js";
 import { Socket } from "../server/socket.js";
@@ -10,6 +10,9 @@ import "../shared/every_page.js";
 import { startMenus } from "../shared/menus.js";
 import { Sidebar } from "../sidebar/sidebar.js";
 import { Navigation } from "./navigation.js";
+import { startPage } from "./page.js";
+
+const DIALOG_DONE = ["renamed", "notesSaved", "promptSaved"]; // events that an answer brings
 
 const region = find(document, '[data-part="announcer"]');
 const smallDialog = find(document, "#small-dialog", HTMLDialogElement);
@@ -20,13 +23,20 @@ const sidebar = new Sidebar(find(document, "#sidebar"), {
 });
 const navigation = new Navigation({
   view: find(document, '[data-part="view"]'),
-  start: (page) => startConversation(page, { socket, sidebar, announcer: region, smallDialog, navigation }),
+  start(main) {
+    const shell = { socket, sidebar, announcer: region, smallDialog, navigation };
+    return main.matches(".conversation") ? startConversation(main, shell) : startPage(main, shell);
+  },
   onArrived() {
     sidebar.close();
     announcer.say(sidebar.title);
   },
 });
 
+socket.listen({ onOpen: () => undefined, onFrame: (frame) => sidebar.take(frame), onFailure: () => undefined });
+for (const event of DIALOG_DONE) {
+  document.addEventListener(event, () => smallDialog.close());
+}
 startCopying(document.body, (sentence) => announcer.say(sentence));
 startMenus(document.body);
 openWhenFilled(smallDialog);

@@ -1,16 +1,28 @@
-/** The list of conversations beside the thread: its titles, its current entry, and which of them await approval. */
+/**
+ * The list of conversations: its titles, its current entry, and which of them ask for approval or are being written.
+ * Those stand on top of it, the others under dates.
+ */
 
-import { dataOf, find, query, queryAll } from "../shared/dom.js";
+import { closest, dataOf, find, query, queryAll } from "../shared/dom.js";
 import { htmx, isPost } from "../shared/htmx.js";
 import { sentence } from "../shared/sentences.js";
 import { drawTabStop, startListKeys } from "./list_keys.js";
+import { hideEmptyGroups, moveEntry } from "./list_order.js";
 
-/** @import { ConversationAwaitsApproval, ConversationRenamed } from "../server/frames.js" */
+/**
+ * @import { ConversationAwaitsApproval, ConversationRenamed, ConversationWriting, ServerFrame } from "../server/frames.js"
+ */
 
 export class Sidebar {
-  /** The conversation that the page shows. */
+  /** The conversation that the page is about, if it is about one. */
   conversation = "";
   title = "";
+  #showsConversation = false;
+  /** What frames have said since the list was asked for. Its answer may be older. @type {ServerFrame[]} */
+  #heard = [];
+  /** Conversations for whose sake the list was asked for, as they were not in it. @type {Set<string>} */
+  #soughtFor = new Set();
+  #isUnderPointer = false;
 
   /**
    * @param {HTMLElement} element
@@ -19,13 +31,26 @@ export class Sidebar {
   constructor(element, { onAwaitingApproval }) {
     this.element = element;
     this.onAwaitingApproval = onAwaitingApproval;
-    this.awaiting = this.#listedAsAwaiting;
+    this.awaiting = this.#listedAs("awaitingIds");
+    this.writing = this.#listedAs("writingIds");
     /** @type {Set<string>} */
     this.untold = new Set();
     startListKeys(element);
+    element.addEventListener("submit", (event) => this.#search(event));
     element.addEventListener("htmx:configRequest", (event) => this.#nameCurrent(event));
+    element.addEventListener("htmx:beforeRequest", (event) => {
+      const { detail } = /** @type {CustomEvent<{target: Element}>} */ (event);
+      if (detail.target.matches("[data-list]")) {
+        this.#heard = [];
+      }
+    });
     element.addEventListener("htmx:afterRequest", (event) => isPost(event) && this.close());
     element.addEventListener("htmx:load", (event) => this.#arrived(event));
+    element.addEventListener("pointerover", (event) =>
+      this.#point(event.pointerType === "mouse" && Boolean(closest(event, "[data-list]"))),
+    );
+    element.addEventListener("pointerleave", () => this.#point(false));
+    element.addEventListener("toggle", () => this.#arrange(), { capture: true });
   }
 
   /**
@@ -34,14 +59,28 @@ export class Sidebar {
    * @param {{isStored: boolean}} options one that is not has no place in the list yet
    */
   enter(conversation, { isStored }) {
-    const isFirst = !this.conversation; // the list came with it
+    const isFirst = !this.title; // the list came with it
     this.conversation = conversation;
+    this.#showsConversation = true;
     this.title = find(document, "[data-conversation-title]").textContent;
     this.#mark(query(this.element, ".new-conversation"), !isStored);
     this.#draw();
     if (isStored && !isFirst && !this.#entry(conversation)) {
       this.reload(); // begun elsewhere
     }
+  }
+
+  /**
+   * Show that the page has something else than a conversation.
+   * @param {string} title
+   * @param {string} conversation the one that it is about, if there is one
+   */
+  enterPage(title, conversation) {
+    this.conversation = conversation;
+    this.#showsConversation = false;
+    this.title = title;
+    this.#mark(query(this.element, ".new-conversation"), false);
+    this.#draw();
   }
 
   /**
@@ -62,9 +101,50 @@ export class Sidebar {
     }
   }
 
+  /**
+   * Take a frame that is for all pages of the user; any other is left alone.
+   * @param {ServerFrame} frame
+   */
+  take(frame) {
+    switch (frame.type) {
+      case "conversation.renamed":
+        this.#takeRenamed(frame);
+        break;
+      case "conversation.awaiting_approval":
+        this.#heard.push(frame);
+        this.#takeAwaitingApproval(frame);
+        break;
+      case "conversation.writing":
+        this.#heard.push(frame);
+        this.#takeWriting(frame);
+        break;
+    }
+  }
+
+  /**
+   * Show which conversations wait for the user's answer, and in which a reply is being made, and no others.
+   * @param {string[]} awaiting
+   * @param {string[]} writing
+   */
+  showActive(awaiting, writing) {
+    this.writing = new Set(writing);
+    this.#showAwaiting(awaiting);
+  }
+
+  /**
+   * What is typed is searched for already; Enter leads into what was found.
+   * @param {Event} event
+   */
+  #search(event) {
+    if (htmx() && event.target instanceof Element && event.target.matches(".list-search")) {
+      event.preventDefault();
+      query(this.element, "[data-entry]")?.focus();
+    }
+  }
+
   /** @param {ConversationRenamed} frame */
-  takeRenamed({ conversation, title }) {
-    if (conversation === this.conversation) {
+  #takeRenamed({ conversation, title }) {
+    if (this.#showsConversation && conversation === this.conversation) {
       this.showTitle(title);
       return;
     }
@@ -75,10 +155,33 @@ export class Sidebar {
   }
 
   /**
-   * Show which conversations wait for the user's answer, and no others.
-   * @param {string[]} conversations
+   * One that asks no longer is being written again, until a frame says that it has ended.
+   * @param {ConversationAwaitsApproval} frame
    */
-  showAwaitingApproval(conversations) {
+  #takeAwaitingApproval({ conversation, awaiting_approval: isAwaiting }) {
+    const others = [...this.awaiting].filter((each) => each !== conversation);
+    if (!isAwaiting && this.awaiting.has(conversation)) {
+      this.writing.add(conversation);
+    }
+    this.#showAwaiting(isAwaiting ? [...others, conversation] : others);
+  }
+
+  /** @param {ConversationWriting} frame */
+  #takeWriting({ conversation, writing: isWriting }) {
+    const isNew = isWriting && !this.writing.has(conversation);
+    isWriting ? this.writing.add(conversation) : this.writing.delete(conversation);
+    const item = this.#entry(conversation)?.closest(".entry");
+    if (isNew && item instanceof HTMLElement) {
+      item.dataset.active = new Date().toISOString();
+    } else if (isNew && conversation !== this.conversation && !this.#soughtFor.has(conversation)) {
+      this.#soughtFor.add(conversation);
+      this.reload(); // begun in another tab
+    }
+    this.#draw();
+  }
+
+  /** @param {string[]} conversations */
+  #showAwaiting(conversations) {
     const news = conversations.filter((conversation) => !this.awaiting.has(conversation));
     this.untold = new Set([...news, ...conversations.filter((conversation) => this.untold.has(conversation))]);
     this.awaiting = new Set(conversations);
@@ -89,29 +192,30 @@ export class Sidebar {
     }
   }
 
-  /** @param {ConversationAwaitsApproval} frame */
-  takeAwaitingApproval({ conversation, awaiting_approval: isAwaiting }) {
-    const others = [...this.awaiting].filter((each) => each !== conversation);
-    this.showAwaitingApproval(isAwaiting ? [...others, conversation] : others);
-  }
-
-  /** @returns {Set<string>} */
-  get #listedAsAwaiting() {
-    return new Set(JSON.parse(dataOf(find(this.element, "[data-list]"), "awaitingIds")));
+  /**
+   * @param {"awaitingIds" | "writingIds"} name
+   * @returns {Set<string>}
+   */
+  #listedAs(name) {
+    return new Set(JSON.parse(dataOf(find(this.element, "[data-list]"), name)));
   }
 
   /** @param {string} conversation */
   #entry(conversation) {
-    return query(this.element, `[data-entry="${conversation}"]`);
+    return conversation ? query(this.element, `[data-entry="${conversation}"]`) : null;
   }
 
   /**
-   * A list that has taken the place knows best; of a further page of it the frames may know more.
+   * A list that has taken the place knows best, but for what was said since; of a further page the frames know more.
    * @param {Event} event
    */
   #arrived({ target }) {
     if (target instanceof Element && target.matches("[data-list]")) {
-      this.awaiting = this.#listedAsAwaiting;
+      this.awaiting = this.#listedAs("awaitingIds");
+      this.writing = this.#listedAs("writingIds");
+      for (const frame of this.#heard.splice(0)) {
+        this.take(frame);
+      }
     }
     this.#draw();
     this.#tell();
@@ -119,13 +223,43 @@ export class Sidebar {
 
   #draw() {
     for (const entry of queryAll(this.element, "[data-entry]")) {
-      const isCurrent = dataOf(entry, "entry") === this.conversation;
+      const conversation = dataOf(entry, "entry");
+      const isCurrent = conversation === this.conversation;
+      const asks = this.awaiting.has(conversation);
       this.#mark(entry, isCurrent);
       entry.closest(".entry")?.classList.toggle("is-current", isCurrent);
-      find(entry, "[data-entry-awaiting-approval]").hidden = !this.awaiting.has(dataOf(entry, "entry"));
+      find(entry, "[data-entry-awaiting-approval]").hidden = !asks;
+      find(entry, "[data-entry-writing]").hidden = asks || !this.writing.has(conversation);
     }
+    for (const link of queryAll(this.element, ".account-menu > a", HTMLAnchorElement)) {
+      this.#mark(link, link.pathname === location.pathname);
+    }
+    this.#arrange();
     drawTabStop(this.element);
     this.#drawTab();
+  }
+
+  /** @param {boolean} isUnderPointer */
+  #point(isUnderPointer) {
+    if (this.#isUnderPointer !== isUnderPointer) {
+      this.#isUnderPointer = isUnderPointer;
+      this.#arrange();
+    }
+  }
+
+  /** Put each entry where it belongs, unless the pointer is over the list or a menu of it is open: then later. */
+  #arrange() {
+    if (this.#isUnderPointer || query(this.element, ".entry :popover-open")) {
+      return;
+    }
+    const list = find(this.element, "[data-list]");
+    for (const entry of queryAll(list, "[data-entry]")) {
+      const conversation = dataOf(entry, "entry");
+      const item = /** @type {HTMLElement} */ (entry.closest(".entry"));
+      const kind = this.awaiting.has(conversation) ? "asking" : this.writing.has(conversation) ? "writing" : "";
+      moveEntry(list, item, kind);
+    }
+    hideEmptyGroups(list);
   }
 
   /**
@@ -163,8 +297,10 @@ export class Sidebar {
 
   /** Once something was done in the drawer, the note that says so must not lie below it. */
   close() {
-    if (this.element.matches(":popover-open")) {
-      this.element.hidePopover();
+    for (const open of [query(this.element, ".account-menu"), this.element]) {
+      if (open?.matches(":popover-open")) {
+        open.hidePopover();
+      }
     }
   }
 

@@ -52,7 +52,7 @@ def test_signing_out_everywhere_leads_to_the_sign_in(elsewhere, signed_in):
 
 
 def test_name_language_and_costs_are_saved_together(signed_in):
-    signed_in.get_by_label("Name").fill("Ada")
+    signed_in.get_by_label("Name", exact=True).fill("Ada")
     signed_in.get_by_label("Show costs").uncheck()
     signed_in.get_by_role("combobox", name="Language").select_option("zh-hans")
     signed_in.get_by_role("button", name="Save", exact=True).click()

@@ -26,7 +26,7 @@ def plug_in(page: Page, **changes: object) -> None:
 def add_passkey(page: Page, *, name: str = "Laptop", alone: bool = True) -> None:
     page.get_by_role("link", name="Add a passkey").click()
     confirm_by_password(page)
-    page.get_by_label("Name").fill(name)
+    page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Sign in with it alone").set_checked(alone)
     page.get_by_role("button", name="Add passkey").click()
     page.get_by_role("link", name="I’ve saved them").click()
@@ -73,7 +73,7 @@ def test_a_passkey_is_renamed_and_removed(signed_in):
     add_passkey(signed_in)
     signed_in.get_by_role("link", name="Manage the passkeys").click()
     signed_in.get_by_role("link", name="Rename Laptop").click()
-    signed_in.get_by_label("Name").fill("Old laptop")
+    signed_in.get_by_label("Name", exact=True).fill("Old laptop")
     signed_in.get_by_role("button", name="Save the name").click()
     signed_in.get_by_role("link", name="Remove Old laptop").click()
     signed_in.get_by_role("button", name="Remove it").click()

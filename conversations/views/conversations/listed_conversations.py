@@ -1,0 +1,117 @@
+"""The list of conversations in the sidebar, which stands beside every page of a user who is admitted."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import uuid
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import attrgetter
+from typing import Any, cast
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+from django.utils.translation import gettext
+
+from chatsite.accounts.models import User
+from conversations.selectors.conversations.conversation_list import (
+    ActiveConversation,
+    active_conversations,
+    list_conversations,
+)
+from conversations.views.http import parameters
+
+from .date_groups import Group, Listed, group_by_date
+
+CONVERSATIONS_PER_PAGE = 50
+SOCKET_PATH = "/ws/"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOnTop:
+    """Conversations that are of a *kind* now, `asking` for approval or `writing` a reply, whatever their date."""
+
+    heading: str
+    conversations: list[ActiveConversation]
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedConversations:
+    """One page of the list: *groups*, of which the first page has those on top. None is left out that is empty for now.
+
+    *active* are all conversations that ask or write, also those that are not shown. *before* asks for the next page;
+    *current* is the conversation that the user looks at. With *in_title*, each that is shown has it in its title.
+    """
+
+    groups: list[GroupOnTop | Group]
+    active: list[ActiveConversation]
+    before: str
+    current: uuid.UUID | None
+    in_title: str
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(group.conversations for group in self.groups)
+
+    @property
+    def asking_count(self) -> int:
+        return sum(each.awaits_approval for each in self.active)
+
+    @property
+    def asking_ids(self) -> str:
+        return json.dumps([str(each.public_id) for each in self.active if each.awaits_approval])
+
+    @property
+    def writing_ids(self) -> str:
+        return json.dumps([str(each.public_id) for each in self.active if not each.awaits_approval])
+
+
+def listed_conversations(
+    request: HttpRequest, *, current: uuid.UUID | None, before: dt.datetime | None = None, in_title: str = ""
+) -> ListedConversations:
+    """Return the first page of the list, or the one of the conversations before a moment."""
+    user = cast(User, request.user)
+    found = list_conversations(user, before=before, limit=CONVERSATIONS_PER_PAGE, in_title=in_title)
+    until = found[-1].last_active_at if len(found) == CONVERSATIONS_PER_PAGE else None
+    active = active_conversations(user.pk)
+    on_top = [each for each in active if before is None and in_title.lower() in each.title.lower()]
+    # A group all of which stands on top is there, too: they go back to it.
+    placed = [each for each in on_top if until is None or each.last_active_at >= until]
+    ids = {each.public_id for each in active}
+    rest = [each for each in found if each.public_id not in ids]
+    undated: list[Listed] = [*rest, *placed]
+    in_order = sorted(undated, key=attrgetter("last_active_at"), reverse=True)
+    by_date = group_by_date(in_order, zone=parameters.time_zone(request), shown_until=before)
+    return ListedConversations(
+        groups=[*([] if before else _groups_on_top(on_top)), *(_without(group, ids) for group in by_date)],
+        active=active,
+        before=until.isoformat().replace("+00:00", "Z") if until else "",
+        current=current,
+        in_title=in_title,
+    )
+
+
+def _groups_on_top(active: list[ActiveConversation]) -> list[GroupOnTop]:
+    asking = [each for each in active if each.awaits_approval]
+    writing = [each for each in active if not each.awaits_approval]
+    return [GroupOnTop(gettext("Asking you"), asking, "asking"), GroupOnTop(gettext("Writing"), writing, "writing")]
+
+
+def _without(group: Group, ids: set[uuid.UUID]) -> Group:
+    return replace(group, conversations=[each for each in group.conversations if each.public_id not in ids])
+
+
+def shell(request: HttpRequest) -> dict[str, Any]:
+    """Context processor: what stands around every page in the shell, read when a template asks for it."""
+    match = request.resolver_match
+    current = match.kwargs.get("public_id") if match else None
+    return {
+        "listed": SimpleLazyObject(partial(listed_conversations, request, current=current)),
+        "socket_path": SOCKET_PATH,
+        "most_megabytes": settings.DOCUMENT_MEGABYTES,
+        "most_picture_megabytes": settings.PICTURE_MEGABYTES,
+        "most_pictures": settings.PICTURES_PER_MESSAGE,
+    }

@@ -1,0 +1,87 @@
+/** A page in the shell that is no conversation: usage, scenarios, documents, the account. The window scrolls it. */
+
+import { startKeyList, startShortcuts } from "../conversation/shortcuts.js";
+import { Announcer } from "../shared/announcer.js";
+import { dataOf, find, query } from "../shared/dom.js";
+import { localiseTimes } from "../shared/local_times.js";
+
+/** @typedef {typeof import("./page_parts.js")} PageParts */
+
+/**
+ * Start the page that stands in *page*.
+ * @param {HTMLElement} page
+ * @param {Pick<import("../conversation/conversation_page.js").Shell, "socket" | "sidebar" | "announcer">} shell
+ * @returns {import("./navigation.js").StartedView}
+ */
+export function startPage(page, { socket, sidebar, announcer: region }) {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const announcer = new Announcer(region, signal);
+  sidebar.enterPage(find(page, "h1").textContent.trim(), dataOf(page, "conversation"));
+  localiseTimes(page);
+  keepPlace(signal);
+  keepListTrue(socket, sidebar, signal);
+  const keys = find(document, "#help");
+  startKeyList(keys, signal);
+  startShortcuts(
+    { withControl: { "/": () => keys.togglePopover() }, withAlt: {}, alone: { "?": () => keys.togglePopover() } },
+    signal,
+  );
+  startParts(page, (sentence) => announcer.say(sentence), signal);
+  return {
+    end: () => ending.abort(),
+    get place() {
+      return { top: scrollY };
+    },
+    restore: ({ top }) => scrollTo(0, top),
+    focus: () => (query(page, "[autofocus]") ?? page).focus({ preventScroll: true }),
+  };
+}
+
+/**
+ * Keep in the history what is in view, for when one comes back here by loading the page, as after a form.
+ * @param {AbortSignal} signal
+ */
+function keepPlace(signal) {
+  const { top } = history.state ?? {};
+  if (top) {
+    scrollTo(0, top);
+  }
+  addEventListener("pagehide", () => history.replaceState({ ...history.state, top: scrollY }, ""), { signal });
+}
+
+/**
+ * Ask for the list again when the socket is back: frames for it were missed, and no conversation asks for what is stored.
+ * @param {import("../server/socket.js").Socket} socket
+ * @param {import("../sidebar/sidebar.js").Sidebar} sidebar
+ * @param {AbortSignal} signal
+ */
+function keepListTrue(socket, sidebar, signal) {
+  let wasLost = socket.failures > 0;
+  const stopListening = socket.listen({
+    onOpen: () => {
+      if (wasLost) {
+        wasLost = false;
+        sidebar.reload();
+      }
+    },
+    onFrame: () => undefined,
+    onFailure: () => {
+      wasLost = true;
+    },
+  });
+  signal.addEventListener("abort", stopListening);
+}
+
+/**
+ * @param {HTMLElement} page
+ * @param {(sentence: string) => void} say
+ * @param {AbortSignal} signal
+ */
+async function startParts(page, say, signal) {
+  /** @type {PageParts} */
+  const { startPageParts } = await import(dataOf(document.body, "pageParts"));
+  if (!signal.aborted) {
+    startPageParts(page, { say, signal });
+  }
+}

@@ -1,0 +1,91 @@
+"""The list of conversations: those that ask or write on top, whatever their date, and no statement more for that."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.utils import timezone
+
+from conversations.models import Conversation, Run
+from conversations.views.conversations import listed_conversations as module
+from conversations.views.conversations.listed_conversations import listed_conversations
+from tests.support.awaiting_approval import make_call_awaiting_approval
+from tests.support.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+@pytest.fixture
+def request_of_alice(rf, alice):
+    request = rf.get("/")
+    request.user = alice
+    return request
+
+
+def talk(alice, title, *, days_ago=0, state="ended"):
+    """Store a conversation whose reply is in that *state*, last active so many days ago."""
+    conversation = post(begin(alice), title).message.conversation
+    lease = timezone.now() if state == "running" else None
+    Run.objects.filter(reply__conversation=conversation).update(state=state, lease_until=lease)
+    then = timezone.now() - dt.timedelta(days=days_ago)
+    Conversation.objects.filter(pk=conversation.pk).update(last_active_at=then)
+    return conversation
+
+
+def shown(listed):
+    return {group.heading: [each.title for each in group.conversations] for group in listed.groups}
+
+
+def test_what_asks_and_what_writes_stands_on_top_and_leaves_its_place_under_its_date(request_of_alice, alice):
+    call = make_call_awaiting_approval(alice, {"note": "x"})
+    talk(alice, "Queued", days_ago=3, state="waiting")
+    talk(alice, "Running", days_ago=1, state="running")
+    talk(alice, "Done", days_ago=1)
+    make_call_awaiting_approval(make_user("bob"), {"note": "y"})
+    assert shown(listed_conversations(request_of_alice, current=None)) == {
+        "Asking you": [call.reply.conversation.title],
+        "Writing": ["Queued", "Running"],
+        "Today": [],
+        "Yesterday": ["Done"],
+        "Previous 7 days": [],
+    }
+
+
+def test_those_on_top_take_one_statement_beside_that_of_the_list(request_of_alice, alice, django_assert_num_queries):
+    for number in range(3):
+        talk(alice, f"Running {number}", state="running")
+    with django_assert_num_queries(2):
+        listed_conversations(request_of_alice, current=None)
+
+
+def test_what_is_deleted_or_temporary_is_not_listed(request_of_alice, alice):
+    for field in ("deleted_at", "temporary_until"):
+        conversation = talk(alice, "Running", state="running")
+        Conversation.objects.filter(pk=conversation.pk).update(**{field: timezone.now()})
+    assert listed_conversations(request_of_alice, current=None).is_empty
+
+
+def test_a_further_page_does_not_repeat_what_stands_on_top(request_of_alice, alice, monkeypatch):
+    monkeypatch.setattr(module, "CONVERSATIONS_PER_PAGE", 2)
+    talk(alice, "Old and running", days_ago=30, state="running")
+    talk(alice, "Old", days_ago=29)
+    for number in range(2):
+        talk(alice, f"New {number}")
+    first = listed_conversations(request_of_alice, current=None)
+    assert shown(first) == {"Asking you": [], "Writing": ["Old and running"], "Today": ["New 1", "New 0"]}
+    before = dt.datetime.fromisoformat(first.before)
+    more = listed_conversations(request_of_alice, current=None, before=before)
+    assert [each.title for group in more.groups for each in group.conversations] == ["Old"]
+
+
+def test_a_narrowed_list_has_those_on_top_whose_title_fits(request_of_alice, alice):
+    running = [talk(alice, title, state="running") for title in ("Ferries", "Trains")]
+    listed = listed_conversations(request_of_alice, current=None, in_title="FERR")
+    assert shown(listed) == {"Asking you": [], "Writing": ["Ferries"], "Today": []}
+    assert all(str(conversation.public_id) in listed.writing_ids for conversation in running)
