@@ -7,6 +7,7 @@ import { goToGate } from "./http.js";
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 20_000;
 const STEADY_AFTER_MS = 5_000;
+const LEAVING_MS = 5_000;
 const SIGNED_OUT = 4401;
 const GATE_SHUT = 4403;
 
@@ -27,6 +28,10 @@ export class Socket {
     this.url.protocol = this.url.protocol.replace("http", "ws");
     this.failures = 0;
     this.timer = 0;
+    this.isLeaving = false;
+    addEventListener("beforeunload", () => {
+      this.isLeaving = true;
+    });
     addEventListener("online", () => this.#openNow());
     document.addEventListener("visibilitychange", () => document.hidden || this.#openNow());
     this.socket = this.#newSocket();
@@ -78,12 +83,13 @@ export class Socket {
 
   /**
    * A page that its user may no longer see is left: asked for once more, it leads to the sign-in. The draft is kept.
+   * A form that ends sessions, or the account, is not cut off from its answer.
    * @param {number} code
    * @param {number} openedAt
    */
   #ended(code, openedAt) {
     if (code === SIGNED_OUT) {
-      location.reload();
+      setTimeout(() => location.reload(), this.isLeaving ? LEAVING_MS : 0);
     } else if (code === GATE_SHUT) {
       goToGate();
     } else {
