@@ -33,7 +33,8 @@ SCRIPTS = {
     "bundles/spoken_text.js": "js/messages/spoken_text.js",
 }
 HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}
-STYLES = {
+STYLES: dict[str, tuple[str, ...]] = {
+    "bundles/map.css": ("css/map.css",),
     "bundles/conversation.css": (
         "css/typeface.css",
         "css/tokens.css",
@@ -44,7 +45,6 @@ STYLES = {
         "css/messages.css",
         "css/actions.css",
         "css/line.css",
-        "css/map.css",
         "css/thinking.css",
         "css/tools.css",
         "css/composer.css",

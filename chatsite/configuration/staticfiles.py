@@ -12,6 +12,7 @@ class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: igno
     """
 
     support_js_module_import_aggregation = True
+    max_post_process_passes = 40  # each pass gets one module further along a chain of imports; ours has 13
     _js_module_import_aggregation_patterns = (
         "js/*.js",
         CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1],

@@ -1,19 +1,26 @@
 """Compression of pages. Static files are compressed once, as files; other answers are small, or compressed already.
 
 How long a compressed page is could tell another site what it repeats (BREACH). But requests that other sites cause in
-the background come without the session's cookie, the token of forms differs each time, and Django adds random bytes.
+the background come without the session's cookie, the token of forms differs each time, and random bytes are added.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
+import secrets
 from typing import Any
 
+import brotli
 from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.utils.cache import patch_vary_headers
 from django.utils.decorators import sync_and_async_middleware
 
+QUALITY = 5  # a tenth smaller than gzip, in less time
+MOST_RANDOM_BYTES = 50
+_TAKES_BROTLI = re.compile(r"\bbr\b")
 _gzip = GZipMiddleware(lambda _request: HttpResponseBase())
 
 
@@ -26,17 +33,28 @@ def compress_pages(get_response: Any) -> Any:
             if not _is_page(response):
                 return response
             # Beside the event loop: a long conversation takes milliseconds.
-            compressed: HttpResponseBase = await asyncio.to_thread(_gzip.process_response, request, response)
-            return compressed
+            return await asyncio.to_thread(_compress, request, response)
 
         return compress_awaited
 
     def compress(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        return _gzip.process_response(request, response) if _is_page(response) else response
+        return _compress(request, response) if _is_page(response) else response
 
     return compress
 
 
 def _is_page(response: HttpResponseBase) -> bool:
     return not response.streaming and response.get("Content-Type", "").startswith("text/html")
+
+
+def _compress(request: HttpRequest, response: Any) -> HttpResponseBase:
+    if not _TAKES_BROTLI.search(request.headers.get("Accept-Encoding", "")) or response.has_header("Content-Encoding"):
+        compressed: HttpResponseBase = _gzip.process_response(request, response)
+        return compressed
+    patch_vary_headers(response, ("Accept-Encoding",))
+    random = f"<!-- {secrets.token_hex(secrets.randbelow(MOST_RANDOM_BYTES))} -->"
+    response.content = brotli.compress(response.content + random.encode(), quality=QUALITY)
+    response["Content-Encoding"] = "br"
+    response["Content-Length"] = str(len(response.content))
+    return response  # type: ignore[no-any-return]

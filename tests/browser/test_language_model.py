@@ -158,3 +158,19 @@ def test_the_menu_fits_every_width(signed_in, width):
     assert box["x"] + box["width"] <= width
     assert box["y"] + box["height"] <= 844
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_what_is_sent_after_a_reply_by_another_model_is_followed(signed_in):
+    page = signed_in(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    for number in range(8):  # the window of the small model slides, that of the large one holds all
+        say(page, f"paint the hull {number} " * 110)
+    open_menu(replies(page).last).get_by_role("menuitem", name="Regenerate with another model").click()
+    page.get_by_role("dialog").get_by_role("button", name=LARGE).click()
+    expect(replies(page).last.locator(".message-name")).to_have_text(LARGE)
+    expect(streaming(page)).to_have_count(0)
+    composer(page).fill("and what is next? " * 40)
+    page.get_by_role("button", name="Send", exact=True).tap()
+    expect(replies(page)).to_have_count(9)
+    expect(streaming(page)).to_have_count(0)
+    expect(replies(page).last).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Jump to the newest message")).to_be_hidden()

@@ -45,11 +45,14 @@ def regenerate_with(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -
     """Ask by which language model a reply is to be regenerated: in a dialog, or on a page of its own."""
     conversation = find_conversation(request.user, public_id)
     reply = find_reply(conversation, reply_id)
+    rows, made_by = model_rows(conversation, request.user), model_of_version(reply)
+    names = [row.configured.name for row in rows]
     context = {
         "conversation": conversation,
         "reply": reply,
-        "rows": model_rows(conversation, request.user),
-        "made_by": model_of_version(reply),
+        "rows": rows,
+        "made_by": made_by,
+        "focused": next((name for name in names if name != made_by), made_by),
     }
     template = "conversations/_regenerate_with.html" if request.htmx else "conversations/regenerate_with.html"
     return render(request, template, context)

@@ -7,6 +7,7 @@ import uuid
 
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_safe
 
 from chatsite.accounts.preferences.reader_time_zone import remember_time_zone
@@ -78,9 +79,10 @@ def _place(request: HtmxRequest, conversation: Conversation) -> ThreadPlace:
 @require_GET
 @answers_errors()
 def conversation_map(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
-    """The map: the whole conversation in few buckets, and what is marked in it."""
+    """The map: the whole conversation in few buckets, what is marked in it, and the HTML in which scripts draw it."""
     found = find_conversation(request.user, public_id)
-    return JsonResponse(map_figures(found))
+    markup = render_to_string("conversations/_map.html", {"public_id": public_id})
+    return JsonResponse({**map_figures(found), "markup": markup})
 
 
 @require_GET

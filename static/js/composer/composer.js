@@ -41,6 +41,7 @@ export class Composer {
     if (form.hasAttribute("data-shared") && kept) {
       this.field.value = kept.includes(given) ? kept : `${kept}\n\n${given}`; // what was typed before is not lost
     }
+    form.noValidate = true; // an empty message is not sent, and no bubble says so over the thread
     this.field.addEventListener("input", () => {
       this.#waitForPictures(false); // it is being changed: it is not sent in the middle of a word
       this.#typed();
@@ -234,6 +235,9 @@ export class Composer {
     }
     this.form.ariaBusy = "true";
     this.showError("");
+    if (this.sendButton?.matches(":focus-visible")) {
+      this.focus(); // pressed by a key: it goes away, and the focus with it
+    }
     try {
       await this.send(content, this.draft.attemptFor(content, pictures));
       this.pictures?.remove(pictures);
@@ -279,6 +283,8 @@ export class Composer {
   #showHint(isShown) {
     if (this.hint) {
       this.hint.hidden = !isShown;
+      const described = ["composer-error", isShown ? "composer-hint" : "", "meter-text meter-problem"];
+      this.field.setAttribute("aria-describedby", described.filter(Boolean).join(" "));
     }
   }
 

@@ -1,6 +1,6 @@
 /** The map, as far as the page needs it: fetched once the thread is longer than two screens, and drawn from then on. */
 
-import { dataOf } from "../shared/dom.js";
+import { dataOf, find, query } from "../shared/dom.js";
 
 /**
  * @typedef {typeof import("../map/map.js")} MapBundle
@@ -14,7 +14,7 @@ export class MapOfLongThread {
 
   /**
    * @param {HTMLElement} page
-   * @param {Parameters<MapBundle["startMap"]>[1]} options
+   * @param {Omit<Parameters<MapBundle["startMap"]>[1], "figures">} options
    */
   constructor(page, options) {
     this.page = page;
@@ -41,10 +41,13 @@ export class MapOfLongThread {
     }
     this.#isLoading = true;
     try {
-      /** @type {MapBundle} */
-      const { startMap } = await import(dataOf(document.body, "map"));
-      if (!this.options.signal.aborted) {
-        this.#map = startMap(this.page, this.options);
+      const { fetchFigures, signal } = this.options;
+      /** @type {Promise<MapBundle>} */
+      const bundle = import(dataOf(document.body, "map"));
+      const [{ startMap }, figures] = await Promise.all([bundle, fetchFigures(), loadStyles()]);
+      if (!signal.aborted) {
+        find(this.page, '[data-part="map"]').innerHTML = figures.markup;
+        this.#map = startMap(this.page, { ...this.options, figures });
       }
     } catch {
       // Without it the thread is read by scrolling; what changes next tries again.
@@ -52,4 +55,22 @@ export class MapOfLongThread {
       this.#isLoading = false;
     }
   }
+}
+
+/** Add the style sheet of the map to the page, once. */
+function loadStyles() {
+  const address = dataOf(document.body, "mapStyles");
+  if (query(document, `link[href="${address}"]`)) {
+    return Promise.resolve();
+  }
+  const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: address });
+  sheet.dataset.part = "shell-styles"; // it stays when another conversation or page is shown
+  return new Promise((resolve, reject) => {
+    sheet.addEventListener("load", () => resolve(undefined));
+    sheet.addEventListener("error", () => {
+      sheet.remove();
+      reject(new Error("the style sheet of the map did not come"));
+    });
+    document.head.append(sheet);
+  });
 }

@@ -13,10 +13,11 @@ import { MapScale } from "./map_scale.js";
  * @import { Sign, Signed } from "./map_drawing.js"
  *
  * @typedef {{messages: number, buckets: Bucket[], marks: {message: number, position: number, mark: string,
- *   at: number}[]}} MapFigures the server's answer
+ *   at: number}[], markup: string}} MapFigures the server's answer
  *
  * @typedef {object} MapOptions
- * @property {() => Promise<MapFigures>} fetchFigures
+ * @property {MapFigures} figures of the conversation as it is
+ * @property {() => Promise<MapFigures>} fetchFigures asks for them again
  * @property {string} threadUrl of the thread at a place
  * @property {HTMLElement} scroller
  * @property {import("../messages/thread_range.js").ThreadRange} range
@@ -55,7 +56,7 @@ export class ConversationMap {
    * @param {HTMLElement} element
    * @param {MapOptions} options
    */
-  constructor(element, { fetchFigures, threadUrl, scroller, range, coverage, toNewest, signal }) {
+  constructor(element, { figures, fetchFigures, threadUrl, scroller, range, coverage, toNewest, signal }) {
     this.element = element;
     this.fetchFigures = fetchFigures;
     this.threadUrl = threadUrl;
@@ -70,6 +71,7 @@ export class ConversationMap {
     this.drawing = new MapDrawing(find(element, ".map-drawing", SVGElement));
     const { lang } = document.documentElement;
     this.day = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short" });
+    this.moment = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
     this.longDay = new Intl.DateTimeFormat(lang, { weekday: "short", day: "numeric", month: "long" });
     const observer = new ResizeObserver(() => this.draw());
     observer.observe(scroller);
@@ -83,7 +85,8 @@ export class ConversationMap {
       clearTimeout(this.#askTimer);
       clearTimeout(this.#restTimer);
     });
-    this.draw();
+    this.#asksAt = Number(range.newest.at(-1)?.dataset.position ?? -1);
+    this.#take(figures);
   }
 
   /**
@@ -154,21 +157,26 @@ export class ConversationMap {
    * @param {number} last
    */
   #ask(last) {
-    const pause = this.#asksAt < 0 ? 0 : Math.max(AGAIN_MS, (this.#scale?.messages ?? 0) * AGAIN_MS_A_MESSAGE);
+    const pause = Math.max(AGAIN_MS, (this.#scale?.messages ?? 0) * AGAIN_MS_A_MESSAGE);
     this.#asksAt = last;
     clearTimeout(this.#askTimer);
     this.#askTimer = setTimeout(async () => {
       /** @type {MapFigures | undefined} */
       const figures = await this.fetchFigures().catch(() => undefined);
       if (figures && !this.signal.aborted) {
-        this.#scale = new MapScale(figures.buckets);
-        const decided = figures.marks.filter(({ mark }) => mark === "pinned" || mark === "excluded");
-        this.#decided = new Map(decided.map(({ position, mark }) => [position, /** @type {Sign} */ (mark)]));
-        this.#listMarked(figures);
-        this.#drawn = "";
-        this.draw();
+        this.#take(figures);
       }
     }, pause);
+  }
+
+  /** @param {MapFigures} figures */
+  #take(figures) {
+    this.#scale = new MapScale(figures.buckets);
+    const decided = figures.marks.filter(({ mark }) => mark === "pinned" || mark === "excluded");
+    this.#decided = new Map(decided.map(({ position, mark }) => [position, /** @type {Sign} */ (mark)]));
+    this.#listMarked(figures);
+    this.#drawn = "";
+    this.draw();
   }
 
   /** Return what has a sign: on the page as that says, elsewhere as the server did. */
@@ -444,7 +452,7 @@ export class ConversationMap {
           if (place === "line") {
             this.coverage.goToLine();
           } else {
-            place === "newest" ? this.toNewest() : this.#goTo(0);
+            place === "newest" ? this.toNewest() : this.range.goTo({ at: 0 }, { focus: true }).catch(() => undefined);
           }
         }
       },
@@ -475,7 +483,13 @@ export class ConversationMap {
         const item = document.createElement("li");
         const link = document.createElement("a");
         link.href = `${this.threadUrl}?at=${position}#message-${message}`;
-        link.textContent = `${this.longDay.format(new Date(at * 1_000))}, ${words[mark]}`;
+        link.tabIndex = -1; // screen readers find it; by keys, [ and ] lead from one to the next
+        link.textContent = sentence("mapPlace", {
+          date: this.moment.format(new Date(at * 1_000)),
+          number: String(this.#scale?.numberOf(position)),
+          count: String(this.#scale?.messages),
+          mark: words[mark],
+        });
         link.addEventListener("click", (event) => {
           event.preventDefault();
           this.range.goTo({ message: String(message) }, { focus: true }).catch(() => undefined);

@@ -10,6 +10,7 @@ import { startMapPanel } from "./map_panel.js";
  */
 export function startMap(page, options) {
   const map = new ConversationMap(find(page, '[data-part="map"]'), options);
-  startMapPanel(page, { map: map.element, meter: find(page, '[data-part="meter"]'), signal: options.signal });
+  const meter = find(page, '[data-part="meter"]');
+  startMapPanel(page, { map: map.element, meter, onOpen: () => map.draw(), signal: options.signal });
   return map;
 }

@@ -7,9 +7,10 @@ import { find, query } from "../shared/dom.js";
  * @param {object} parts
  * @param {HTMLElement} parts.map
  * @param {HTMLElement} parts.meter
+ * @param {() => void} parts.onOpen told when there is room to draw the map in
  * @param {AbortSignal} parts.signal ends it
  */
-export function startMapPanel(page, { map, meter, signal }) {
+export function startMapPanel(page, { map, meter, onOpen, signal }) {
   const opener = find(meter, ".meter-open", HTMLButtonElement);
   const ring = find(opener, ".meter-ring", SVGElement);
   const windowCard = find(map, "[data-map-window]");
@@ -23,6 +24,7 @@ export function startMapPanel(page, { map, meter, signal }) {
       const [text, bar] = [query(meter, ".meter-text > span"), query(meter, ".meter-bar")];
       find(windowCard, "[data-map-figures]").replaceChildren(...(text ? [text.cloneNode(true)] : []));
       find(windowCard, "[data-map-bar]").replaceChildren(...(bar ? [bar.cloneNode(true)] : []));
+      onOpen();
       find(map, "[data-map-strip]").focus({ preventScroll: true });
     } else if (map.contains(document.activeElement)) {
       opener.focus();

@@ -28,6 +28,7 @@ export class AutoScroll {
     this.isFollowing = !opened && !range.hasGap && Boolean(content.querySelector("[data-message]"));
     opened?.scrollIntoView({ block: "center" });
     this.isHeld = false; // what the user has opened grows at its place, also when more of it comes later
+    range.isFollowed = () => this.isFollowing && !range.hasGap;
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     content.addEventListener("click", (event) => this.#opened(event), { capture: true });
     jump.addEventListener("click", () => this.toNewest());

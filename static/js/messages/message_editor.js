@@ -36,6 +36,8 @@ export function startEditing(page, { template, connection, onSent, onRefused }) 
    */
   function show(article, url, content) {
     const form = find(document.importNode(template.content, true), "form", HTMLFormElement);
+    const writing = document.activeElement;
+    const goBack = () => (writing instanceof HTMLTextAreaElement ? writing.focus() : article.focus());
     const field = fieldOf(form, "content", HTMLTextAreaElement);
     const draft = new Draft(`edit-${article.dataset.message}`, { isStored: true });
     /**
@@ -45,7 +47,7 @@ export function startEditing(page, { template, connection, onSent, onRefused }) 
     const send = async (typed, { clientId }) => {
       const answer = await connection.edit(Number(article.dataset.message), typed, clientId, url);
       draft.clear();
-      close(form, typed);
+      close(form, goBack, typed);
       onSent(answer);
     };
     form.action = url;
@@ -53,7 +55,7 @@ export function startEditing(page, { template, connection, onSent, onRefused }) 
     article.classList.add("is-edited");
     article.append(form);
     new Composer(form, { draft, send, onChange: () => undefined });
-    startCancelling(form, draft);
+    startCancelling(form, draft, goBack);
     field.focus();
     field.setSelectionRange(field.value.length, field.value.length);
   }
@@ -72,13 +74,14 @@ export function startEditing(page, { template, connection, onSent, onRefused }) 
 /**
  * @param {HTMLFormElement} form
  * @param {Draft} draft
+ * @param {() => void} goBack
  */
-function startCancelling(form, draft) {
+function startCancelling(form, draft, goBack) {
   /** @param {Event} event */
   function cancel(event) {
     event.preventDefault();
     draft.clear();
-    close(form);
+    close(form, goBack);
   }
 
   find(form, '[data-action="cancel-edit"]').addEventListener("click", cancel);
@@ -92,9 +95,10 @@ function startCancelling(form, draft) {
 /**
  * Show the message again; one that was sent shows what was *typed* until the server's own comes.
  * @param {HTMLFormElement} form
+ * @param {() => void} goBack gives the focus back to where one wrote, or to the message
  * @param {string} [typed]
  */
-function close(form, typed) {
+function close(form, goBack, typed) {
   const article = /** @type {HTMLElement | null} */ (form.closest("[data-message]"));
   form.remove();
   if (!article) {
@@ -104,7 +108,7 @@ function close(form, typed) {
     find(article, "[data-content]").innerText = typed;
   }
   article.classList.remove("is-edited");
-  article.focus();
+  goBack();
 }
 
 /** @param {HTMLElement} article */

@@ -153,7 +153,11 @@ export class MessageList {
     const current = /** @type {HTMLElement | null} */ (focusedIn()?.closest("[data-message]") ?? null);
     const index = current ? articles.indexOf(current) : -1;
     const next = index < 0 ? articles.at(step < 0 ? -1 : articles.length) : articles[index + step];
-    next?.focus();
+    if (next) {
+      next.focus({ preventScroll: true });
+      const isTall = next.offsetHeight > this.range.scroller.clientHeight;
+      next.scrollIntoView({ block: isTall ? "start" : "nearest" });
+    }
     return Boolean(next);
   }
 

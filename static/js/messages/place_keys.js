@@ -17,6 +17,15 @@ export function startPlaceKeys(page, { range, coverage }) {
       range.goTo({ at: Number(dataOf(link, "goToPosition")) }, { focus: true }).catch(() => undefined);
     }
   });
+  page.addEventListener(
+    "toggle",
+    ({ target }) => {
+      if (target instanceof Element && target.matches("[data-line-why][open]")) {
+        target.lastElementChild?.scrollIntoView({ block: "nearest" }); // it may lie below the edge of the thread
+      }
+    },
+    { capture: true },
+  );
   page.addEventListener("keydown", (event) => {
     const { target, key, altKey, ctrlKey, metaKey } = event;
     const isInThread =

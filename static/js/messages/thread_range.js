@@ -26,6 +26,8 @@ export class ThreadRange {
   #loading;
   #ask = 0; // counts what was asked for: an answer that is no longer wanted is left out
   #failedAt = -Infinity; // when messages could not be loaded
+  /** Whether the end of the thread is kept in view. */
+  isFollowed = () => false;
 
   /**
    * @param {HTMLElement} scroller
@@ -153,6 +155,10 @@ export class ThreadRange {
    * @param {() => void} change
    */
   keepPlace(change) {
+    if (this.isFollowed()) {
+      change(); // the end is what is read, and stays in view by itself
+      return;
+    }
     const top = this.scroller.getBoundingClientRect().top;
     const anchor = this.shown.find((article) => article.getBoundingClientRect().bottom > top);
     const before = anchor?.getBoundingClientRect().top ?? 0;
