@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.urls import reverse
 
-from chatsite.accounts.models import Limits, SiteBudget
+from chatsite.accounts.models import Limits, SiteBudget, User
 from conversations.core.errors import ReplyTooExpensive
 from conversations.core.money.allowance import Allowance
 from conversations.models import Document, Scenario, Spending
@@ -41,8 +41,17 @@ def estimate(client, content="Hello"):
     return client.post(reverse("conversations:estimate"), {"content": content}).json()
 
 
-def test_nothing_is_said_where_nothing_is_limited(client, alice):
+def test_what_sending_costs_is_said_where_nothing_is_limited_unless_costs_are_hidden(client, alice):
+    assert estimate(client)["money"] == {"left": "", "most": "sending costs up to $0.03"}
+    User.objects.filter(pk=alice.pk).update(shows_costs=False)
     assert estimate(client)["money"] == {"left": "", "most": ""}
+
+
+def test_a_model_that_costs_nothing_is_free_and_one_without_a_price_unknown(client, alice, settings):
+    settings.LANGUAGE_MODELS = PRICED.replace("input_usd=10 output_usd=20", "input_usd=0 output_usd=0")
+    assert estimate(client)["money"]["most"] == "sending is free"
+    settings.LANGUAGE_MODELS = PRICED.replace(" input_usd=10 output_usd=20", "")
+    assert estimate(client)["money"]["most"] == "cost of sending: unknown"
 
 
 def test_what_is_left_and_what_sending_costs_at_most_are_said(client, alice):

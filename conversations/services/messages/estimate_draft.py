@@ -49,8 +49,8 @@ class DraftEstimate:
     """A draft with its *window*, if one holds it. *error* says why it can't be sent. *conversation* may not be stored.
 
     When it is sent it is looked up in so many *documents*, and on the web if its conversation *searches_web*; what is
-    found is not in the window yet. Where money is limited, *allowances* say what is left and *worst_usd* what sending
-    it may cost; None is unknown.
+    found is not in the window yet. Where money is limited, *allowances* say what is left. *worst_usd* is what sending
+    it may cost, there and where its owner is shown costs; None is unknown.
     """
 
     conversation: Conversation
@@ -159,7 +159,7 @@ def _limited(user: User, fitted: DraftEstimate) -> DraftEstimate:
     found = user_allowances(user, limits)
     documents = count_documents_for(fitted.conversation)
     limited = replace(fitted, allowances=found, documents=documents)
-    if found and fitted.window:
+    if fitted.window and (found or user.shows_costs):
         is_looked_up = bool(documents) or limited.searches_web
         worst = worst_reply_cost(fitted.window.record, fitted.conversation, is_looked_up=is_looked_up)
         limited = replace(limited, worst_usd=worst.within(found))

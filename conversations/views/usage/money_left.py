@@ -1,4 +1,4 @@
-"""Sentences about money: what is left of a user's allowance, what a draft may cost. None where nothing is limited.
+"""Sentences about money: what is left of a user's allowance, where it is limited, and what a draft may cost.
 
 Amounts are US dollars. What is left is rounded down and what may be spent is rounded up, so that neither promises more.
 """
@@ -45,8 +45,11 @@ def opening_moment(allowance: Allowance, reader: ReaderLocale) -> str:
 
 
 def _most_cost_sentence(estimated: DraftEstimate) -> str:
-    if not (estimated.allowances and estimated.window):
+    tells = estimated.allowances or estimated.conversation.owner.shows_costs
+    if not (tells and estimated.window):
         return ""
     if estimated.worst_usd is None:
         return gettext("cost of sending: unknown")
+    if not estimated.worst_usd:
+        return gettext("sending is free")
     return gettext("sending costs up to %(most)s") % {"most": rounded_usd(estimated.worst_usd, ROUND_CEILING)}

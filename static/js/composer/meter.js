@@ -105,8 +105,11 @@ export class Meter {
     }
     find(this.element, "[data-problem]").textContent = problem;
     find(this.element, "[data-money-left]").textContent = money.left;
-    find(this.element, "[data-money-most]").textContent = content ? money.most : "";
-    find(this.element, "[data-if-content]").hidden = !content;
+    find(this.element, "[data-money-most]").textContent = content && money.left ? money.most : "";
+    find(this.element, "[data-money-cost]").textContent = money.most;
+    for (const part of queryAll(this.element, "[data-if-content]")) {
+      part.hidden = !content || (part.matches(".meter-cost") && !money.most);
+    }
     find(this.element, "[data-if-pictures]").hidden = !pictures;
     const isOver = Boolean(problem) && !window; // over the window, not over an allowance
     this.element.classList.toggle("is-over", isOver);
