@@ -47,6 +47,41 @@ def test_the_list_of_keys_opens_from_the_field(page, press):
     expect(keys(page)).to_be_hidden()
 
 
+def test_it_takes_the_focus_so_that_no_key_reaches_what_lies_behind_it(page):
+    composer(page).fill("half a message")
+    composer(page).press("Control+/")
+    expect(keys(page)).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.type("xyz")
+    page.keyboard.press("Escape")
+    expect(composer(page)).to_be_focused()
+    expect(composer(page)).to_have_value("half a message")
+    expect(messages(page)).to_have_count(0)
+
+
+def test_what_is_typed_after_an_edit_that_began_in_the_field_goes_into_the_field(page):
+    say(page, "My name is Andrew")
+    composer(page).press("ArrowUp")
+    expect(page.get_by_role("textbox", name="Your message")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(composer(page)).to_be_focused()
+    page.keyboard.type("explain x")
+    expect(composer(page)).to_have_value("explain x")
+    expect(messages(page).first).to_have_attribute("data-mark", "in")
+
+
+def test_send_and_stop_pressed_by_a_key_leave_the_focus_in_the_field(page):
+    composer(page).fill("count slowly to 5000")
+    page.get_by_role("button", name="Send", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main.is-streaming")).to_be_visible()
+    expect(composer(page)).to_be_focused()
+    page.get_by_role("button", name="Stop the reply").focus()
+    page.keyboard.press("Enter")
+    expect(streaming(page)).to_have_count(0)
+    expect(composer(page)).to_be_focused()
+
+
 def test_a_question_mark_opens_it_outside_of_fields_and_is_a_letter_within(page):
     composer(page).press("?")
     expect(composer(page)).to_have_value("?")

@@ -218,6 +218,8 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   });
   labelCopyButtons(page);
   localiseTimes(page);
+  const stop = find(page, '[data-part="stop"]', HTMLButtonElement);
+  stop.addEventListener("click", () => stop.matches(":focus-visible") && composer.focus()); // it goes, and its focus
   startSuggestions(page, { onChosen: (question) => composer.propose(question) });
   startTour(page, query(page, '[data-part="tour"]'), { send: (content) => composer.sendBeside(content), signal });
   startReplyNotice(page, { title: () => find(page, "[data-conversation-title]").textContent ?? "", signal });
@@ -366,7 +368,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   }
 
   function stopReply() {
-    find(page, '[data-part="stop"]').click();
+    stop.click();
   }
 
   /** @returns {boolean} whether there is one that can be edited */
