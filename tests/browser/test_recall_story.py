@@ -46,7 +46,7 @@ def test_three_facts_from_the_beginning_are_quoted_three_hundred_messages_later(
         message = page.locator('[data-role="user"]').filter(has_text=fact)
         expect(message).to_be_in_viewport()
         expect(message.locator(".mark")).to_have_attribute("title", "Recalled for your last question")
-        page.go_back()
+        page.get_by_role("button", name="Jump to the newest message").click()
     say(page, "Thanks, that helps!")
     replies(page).last.get_by_role("link", name="What the model saw").click()
     panel = page.get_by_role("dialog", name="What the model saw")

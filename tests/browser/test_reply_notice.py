@@ -52,20 +52,20 @@ def allow_notices(page: Page) -> None:
 def test_the_title_is_marked_until_the_page_is_looked_at(watched):
     take_any_reply_for_long(watched)
     hide(watched)
-    say(watched, "Hello there")
+    say(watched, "Count slowly to 4")
     wait_until(watched, lambda: watched.title().startswith("● "))
     assert watched.evaluate("noticed") == []
     hide(watched, is_hidden=False)
-    wait_until(watched, lambda: watched.title().startswith("Hello there"))
+    wait_until(watched, lambda: watched.title().startswith("Count slowly to 4"))
 
 
 def test_the_browser_says_it_where_that_was_allowed(watched):
     allow_notices(watched)
     take_any_reply_for_long(watched)
     hide(watched)
-    say(watched, "Hello there")
+    say(watched, "Count slowly to 4")
     wait_until(watched, lambda: watched.evaluate("noticed.length"))
-    assert watched.evaluate("noticed") == [["Hello there", "The reply is done."]]
+    assert watched.evaluate("noticed") == [["Count slowly to 4", "The reply is done."]]
 
 
 def test_a_reply_that_was_quick_or_seen_says_nothing(watched):

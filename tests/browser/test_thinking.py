@@ -21,6 +21,7 @@ from .page_actions import (
 )
 
 LONG = "Please think long about my holidays."  # longer than the demo model has room for
+SLOW = f"{LONG} Slowly."
 SHORT = "Please think about my holidays."
 
 
@@ -35,8 +36,8 @@ def seconds_of(line: Locator) -> int:
 
 @pytest.fixture
 def thinks(page: Page) -> Locator:
-    """The line of a reply that thinks now, for five seconds."""
-    write(page, LONG)
+    """The line of a reply that thinks now, for some time."""
+    write(page, SLOW)
     line = thinking(replies(page).last)
     expect(line.locator("summary")).to_contain_text("Thinking …")
     return line
@@ -46,7 +47,7 @@ def test_the_line_counts_and_its_text_is_folded_until_it_is_opened(page, thinks)
     wait_until(page, lambda: seconds_of(thinks) >= 2)
     text = thinks.locator("[data-thinking-text]")
     expect(text).to_be_hidden()
-    expect(page.get_by_text("Writing", exact=True)).to_be_hidden()
+    expect(page.locator(".writing")).to_be_hidden()
     thinks.locator("summary").click()
     expect(text).to_contain_text("I am to think about this")
     text.evaluate("box => { box.style.maxHeight = '3rem'; box.scrollTop = box.scrollHeight; }")
@@ -141,8 +142,9 @@ def test_what_comes_late_is_taken_where_it_belongs(page):
     assert text.endswith("what comes closest.")
 
 
-def test_the_room_that_was_used_up_is_said_and_doubled_in_one_press(page, thinks):
-    thinks.locator("summary").click()
+def test_the_room_that_was_used_up_is_said_and_doubled_in_one_press(page):
+    write(page, LONG)
+    thinking(replies(page).last).locator("summary").click()
     expect(streaming(page)).to_have_count(0)
     reply = replies(page).last
     expect(reply).to_contain_text("used all 500 tokens of the reply reserve for thinking")

@@ -95,7 +95,7 @@ def test_while_it_is_searched_the_page_says_so_also_after_a_reload(page, searxng
     write(page, QUESTION)
     line = page.get_by_text("Searching the web …")
     expect(line).to_be_visible()
-    expect(page.get_by_text("Writing", exact=True)).to_be_hidden()
+    expect(page.locator(".writing")).to_be_hidden()
     page.reload()
     expect(line).to_be_visible()
     for width in (1280, 390):
