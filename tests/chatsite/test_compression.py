@@ -1,9 +1,13 @@
 """Compressed pages."""
 
 import gzip
+import json
 
 import brotli
 import pytest
+from django.http import HttpResponse, JsonResponse
+
+from chatsite.middleware.compression import compress_pages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ACCEPTS = {"accept-encoding": "gzip"}
@@ -17,7 +21,7 @@ def test_a_page_is_compressed_for_those_who_take_it(client):
     assert "Content-Encoding" not in client.get("/login/")
 
 
-def test_what_is_no_page_stays_as_it_is(client):
+def test_what_is_short_stays_as_it_is(client):
     assert "Content-Encoding" not in client.get("/healthz", headers=ACCEPTS)
     assert "Content-Encoding" not in client.post("/estimate/", headers={**ACCEPTS, "accept": "application/json"})
 
@@ -28,3 +32,17 @@ def test_brotli_is_preferred_and_no_page_is_as_long_as_the_next(client):
     assert all(b"</html>" in brotli.decompress(answer.content) for answer in answers)
     assert all(answer["Content-Length"] == str(len(answer.content)) for answer in answers)
     assert len({len(brotli.decompress(answer.content)) for answer in answers}) > 1
+
+
+def test_json_is_compressed_too_and_what_makes_its_length_differ_is_no_part_of_it(rf):
+    def answer(accepts: str = "br", **headers: str) -> HttpResponse:
+        stored = JsonResponse({"titles": [f"Conversation {number}" for number in range(100)]}, headers=headers)
+        return compress_pages(lambda _request: stored)(rf.get("/", headers={"accept-encoding": accepts}))
+
+    answers = [answer() for _ in range(5)]
+    contents = [brotli.decompress(each.content) for each in answers]
+    assert [json.loads(content)["titles"][99] for content in contents] == ["Conversation 99"] * 5
+    assert len({len(content) for content in contents}) > 1
+    assert len(answers[0].content) < len(contents[0]) / 3
+    assert answer("gzip")["Content-Encoding"] == "gzip"
+    assert "Content-Encoding" not in answer(**{"Content-Disposition": "attachment"})
