@@ -30,6 +30,7 @@ SCRIPTS = {
     "bundles/page_parts.js": "js/shell/page_parts.js",
     "bundles/markdown.js": "js/markdown/markdown.js",
     "bundles/map.js": "js/map/map.js",
+    "bundles/dictation.js": "js/composer/dictation.js",
     "bundles/spoken_text.js": "js/messages/spoken_text.js",
 }
 HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}

@@ -84,6 +84,16 @@ def test_it_says_why_where_the_microphone_is_forbidden(page):
     expect(note(page)).to_contain_text("did not allow the microphone")
 
 
+def test_a_press_that_can_not_fetch_it_says_so_and_the_next_tries_again(page):
+    with_recognition(page)
+    page.route("**/dictation*", lambda route: route.abort())
+    button(page).click()
+    expect(page.locator('[data-part="announcer"]')).to_contain_text("could not turn your speech into text")
+    page.unroute_all()
+    button(page).click()
+    expect(note(page)).to_contain_text("Its maker may process what you say")
+
+
 def test_pages_may_ask_for_the_microphone_and_pages_within_them_may_not(page):
     policy = page.request.get("/").headers["permissions-policy"]
     assert "microphone=(self)" in policy

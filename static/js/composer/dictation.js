@@ -21,29 +21,23 @@ import { sentence } from "../shared/sentences.js";
 const AGREED = "dictation"; // in the browser's storage: the user knows who may hear it
 
 /**
- * Show the button where the browser can do it. It listens only between one press and the next.
+ * Start dictation at a press of its button, which is the first. It listens only between one press and the next.
  * @param {HTMLFormElement} form
  * @param {object} options
+ * @param {new () => Recognition} options.Recognition
  * @param {Composer} options.composer
  * @param {(sentence: string) => void} options.say
  * @param {AbortSignal} options.signal ends it
  */
-export function startDictation(form, { composer, say, signal }) {
-  const { SpeechRecognition, webkitSpeechRecognition } =
-    /** @type {Record<string, (new () => Recognition) | undefined>} */ (/** @type {unknown} */ (window));
-  const Kind = SpeechRecognition ?? webkitSpeechRecognition;
+export function startDictation(form, { Recognition, composer, say, signal }) {
   const button = find(form, '[data-action="dictate"]');
   const note = find(form, '[data-part="dictation"]');
   const words = find(note, "[data-words]");
   const agree = find(note, '[data-action="agree-to-dictation"]');
-  if (!Kind) {
-    return;
-  }
-  button.hidden = false;
   /** @type {Recognition | undefined} */
   let recognition;
 
-  button.addEventListener("click", () => {
+  function press() {
     if (recognition) {
       recognition.stop();
     } else if (localStorage.getItem(AGREED)) {
@@ -51,16 +45,18 @@ export function startDictation(form, { composer, say, signal }) {
     } else {
       show(Boolean(note.hidden), sentence("dictationNotice"), true);
     }
-  });
+  }
+  button.addEventListener("click", press);
   agree.addEventListener("click", () => {
     localStorage.setItem(AGREED, "yes");
     listen();
     composer.focus();
   });
   signal.addEventListener("abort", () => recognition?.abort());
+  press();
 
   function listen() {
-    const begun = new /** @type {new () => Recognition} */ (Kind)();
+    const begun = new Recognition();
     let problem = "";
     begun.lang = document.documentElement.lang;
     begun.continuous = true;

@@ -3,7 +3,7 @@
 import { AttachedPictures } from "../composer/attached_pictures.js";
 import { startCommands } from "../composer/commands.js";
 import { Composer } from "../composer/composer.js";
-import { startDictation } from "../composer/dictation.js";
+import { showDictationButton } from "../composer/dictation_button.js";
 import { Draft } from "../composer/draft.js";
 import { MessageQueue } from "../composer/message_queue.js";
 import { Meter } from "../composer/meter.js";
@@ -282,7 +282,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       keys: { run: () => keys.togglePopover() },
     },
   });
-  startDictation(form, { composer, say: (sentence) => announcer.say(sentence), signal });
+  showDictationButton(form, { composer, say: (sentence) => announcer.say(sentence), signal });
   startKeyList(keys, signal);
   startShortcuts(
     {
