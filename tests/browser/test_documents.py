@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support.paused_parsing import HELD_AT, held_reading
 
-from .page_actions import CONVERSATION_PATH, composer, messages, replies, say
+from .page_actions import CONVERSATION_PATH, composer, messages, replies, say, wait_until
 
 NOTES = ("notes.md", "# Lights\n\nThe lighthouse of Amrum burns since 1875.")
 DROP = """([selector, type, names]) => {
@@ -268,6 +268,22 @@ def test_a_scenario_brings_its_documents_to_its_conversations(scenario_page):
     page.goto("/scenarios/")
     page.get_by_role("link", name="Start a conversation with Guide").click()
     expect(page.get_by_text("Answers use 1 document from “Guide”")).to_be_visible()
+
+
+def test_a_button_that_is_pressed_before_its_script_has_come_is_not_dead(page):
+    page.goto("/scenarios/new/")
+    page.get_by_label("Name", exact=True).fill("Guide")
+    held = []
+    page.route("**/page_parts*", lambda route: held.append(route))
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Documents of Guide").click()
+    page.get_by_role("button", name="Add documents").first.click()
+    with page.expect_file_chooser() as chosen:
+        wait_until(page, lambda: held)
+        for route in held:
+            route.continue_()
+    chosen.value.set_files([file(*NOTES)])
+    wait_until_read(page, "notes.md")
 
 
 def test_a_copy_of_a_scenario_says_that_documents_stay(scenario_page):

@@ -100,6 +100,7 @@ def test_it_is_begun_and_kept_without_a_script(signed_in):
 
 def test_a_scenario_that_is_chosen_leaves_it_temporary(page):
     page.get_by_role("link", name="Temporary conversation").click()
+    expect(sign(page)).to_be_visible()
     composer(page).press_sequentially("/with tools")
     expect(page.get_by_role("listbox", name="Suggestions").get_by_role("option", name="With tools")).to_be_visible()
     composer(page).press("Enter")

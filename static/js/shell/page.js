@@ -2,7 +2,7 @@
 
 import { startKeyList, startShortcuts } from "../conversation/shortcuts.js";
 import { Announcer } from "../shared/announcer.js";
-import { dataOf, find, query } from "../shared/dom.js";
+import { closest, dataOf, find, query } from "../shared/dom.js";
 import { localiseTimes } from "../shared/local_times.js";
 
 /** @typedef {typeof import("./page_parts.js")} PageParts */
@@ -74,14 +74,22 @@ function keepListTrue(socket, sidebar, signal) {
 }
 
 /**
+ * Start what the page has beside links and forms. A button that was pressed before that came is pressed again.
  * @param {HTMLElement} page
  * @param {(sentence: string) => void} say
  * @param {AbortSignal} signal
  */
 async function startParts(page, say, signal) {
+  /** @type {(HTMLElement | null)[]} */
+  const pressed = [];
+  const keepPressed = (/** @type {Event} */ event) =>
+    pressed.push(closest(event, 'button[type="button"][data-action]'));
+  page.addEventListener("click", keepPressed, { signal });
   /** @type {PageParts} */
   const { startPageParts } = await import(dataOf(document.body, "pageParts"));
+  page.removeEventListener("click", keepPressed);
   if (!signal.aborted) {
     startPageParts(page, { say, signal });
+    pressed.at(-1)?.click();
   }
 }
