@@ -49,9 +49,9 @@ def _nothing_costs_anything_afterwards(site):
     site.run("from conversations.models import Price; Price.objects.all().delete()")
 
 
-def test_where_nothing_is_limited_nothing_is_said(page):
+def test_where_nothing_is_limited_nothing_is_said_to_be_left(page):
     composer(page).fill("How much is this?")
-    expect(page.locator("[data-if-content]")).to_be_visible()
+    expect(page.locator("span[data-if-content]")).to_be_visible()
     expect(left(page)).to_be_hidden()
     expect(most(page)).to_be_hidden()
 
