@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Any, cast
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import AddEmailForm, SignupForm
+from allauth.account.forms import AddEmailForm, LoginForm, SignupForm
 from allauth.account.models import EmailAddress
 from allauth.core import context
 from allauth.socialaccount.forms import SignupForm as SocialSignupForm
@@ -29,6 +29,14 @@ from chatsite.accounts.sign_up.sign_up_policy import complete_sign_up, refusal_s
 
 KNOWN_ADDRESSES = "known addresses"
 MOST_KNOWN_ADDRESSES = Limit(10, dt.timedelta(hours=1))
+
+
+class SignInForm(LoginForm):
+    """allauth's form; the page opens with the focus in its first field."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].widget.attrs["autofocus"] = True
 
 
 class _AddressByPolicy:

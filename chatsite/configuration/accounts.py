@@ -71,6 +71,7 @@ else:
 
 ACCOUNT_ADAPTER = "chatsite.accounts.allauth_adapter.AccountAdapter"
 ACCOUNT_FORMS = {
+    "login": "chatsite.accounts.forms.SignInForm",
     "signup": "chatsite.accounts.forms.SignUpForm",
     "add_email": "chatsite.accounts.forms.ChangeEmailForm",
 }

@@ -14,6 +14,16 @@ from .test_dashboard import SET_UP
 from .test_review import session_of
 
 OWN_PAGES = ("/scenarios/", "/scenarios/new/", "/usage/", "/account/", "/account/readings/", "/account/delete/")
+# Wider than any page: a line of code, a table and two formulas.
+WIDE = """
+from conversations.models import Message
+wide = "\\n\\n".join([
+    "```\\n" + "a long line of code " * 40 + "\\n```",
+    "\\n".join(["| column " * 40 + "|", "| --- " * 40 + "|", "| some words " * 40 + "|"]),
+    "$$" + " + ".join(f"x_{{{{{{number}}}}}}" for number in range(200)) + "$$",
+])
+Message.objects.filter(conversation__public_id="{public_id}", role="assistant").update(content=wide)
+"""
 OUTSIDE = ("/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/no-such-page/")
 
 
@@ -35,6 +45,14 @@ def test_a_conversation_with_pins_and_a_line(page):
     assert_none(find_faults(page, "conversation"))
     messages(page).first.evaluate("e => e.scrollIntoView()")
     assert_none(find_faults(page, "conversation, above the line"))
+
+
+def test_what_is_wider_than_the_page(site, page):
+    say(page, "My name is Andrew")
+    site.run(WIDE.format(public_id=page.url.rstrip("/").rpartition("/")[2]))
+    page.reload()
+    expect(messages(page).last.locator(":is(pre, table, math)[tabindex='0']")).to_have_count(3)
+    assert_none(find_faults(page, "wide parts of a message"))
 
 
 def test_the_window_of_a_reply_and_the_keys(page):

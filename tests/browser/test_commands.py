@@ -75,6 +75,19 @@ def test_escape_leaves_what_is_typed_and_enter_sends_it(page):
     expect(messages(page).first).to_contain_text("/news")
 
 
+def test_what_follows_save_is_what_is_saved(page):
+    type_in(page, "/save Answer in two sentences.")
+    expect(option(page, "Save what is written as a prompt")).to_be_visible()
+    composer(page).press("Enter")
+    expect(page.get_by_role("dialog").get_by_label("Text")).to_have_value("Answer in two sentences.")
+    expect(messages(page)).to_have_count(0)
+
+
+def test_what_follows_another_command_makes_it_a_message(page):
+    write(page, "/new ideas for the journey")
+    expect(messages(page).first).to_contain_text("/new ideas for the journey")
+
+
 def test_what_no_command_fits_is_a_message(page):
     write(page, "/usr/bin/env is a path")
     expect(messages(page).first).to_contain_text("/usr/bin/env is a path")

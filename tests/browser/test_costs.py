@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import open_account_menu, replies, say
+from .page_actions import composer, open_account_menu, replies, say
 
 PRICED = """
 from conversations.models import Price
@@ -46,6 +46,17 @@ def test_each_reply_tells_its_cost_and_the_header_all_of_them(page):
     expect(figures(page)).to_have_count(2)
 
 
+def test_the_panel_of_costs_closes_when_the_focus_leaves_it(page):
+    say(page, "Good morning")
+    so_far(page).press("Enter")
+    panel = page.get_by_role("dialog", name="Cost of this conversation")
+    expect(panel).to_be_visible()
+    page.get_by_role("button", name="Hide costs").focus()
+    expect(panel).to_be_visible()
+    composer(page).focus()
+    expect(panel).to_be_hidden()
+
+
 def test_costs_are_hidden_and_shown_again_without_leaving_the_page(page):
     say(page, "Good morning")
     page.evaluate("() => { window.isSame = true; }")
@@ -54,7 +65,7 @@ def test_costs_are_hidden_and_shown_again_without_leaving_the_page(page):
     expect(so_far(page)).not_to_contain_text("$")
     expect(page.get_by_role("button", name="Show costs")).to_be_focused()
     expect(say(page, "And now?").locator(".figures")).to_have_count(0)
-    page.get_by_role("button", name="Show costs").click()
+    switch(page, "Show costs")
     expect(figures(page)).to_have_count(2)
     assert page.evaluate("() => window.isSame")
 

@@ -47,6 +47,7 @@ def test_a_scenario_is_chosen_before_the_first_message_and_afterwards(page_with_
     expect(chosen(page)).to_have_text("Translator")
     choose_scenario(page, "Plain conversation")
     expect(chosen(page)).to_have_text("Plain conversation")
+    expect(page.locator('[data-part="announcer"]')).to_have_text("Scenario: Plain conversation")
 
 
 def test_a_scenario_is_chosen_right_after_the_first_message(page_with_choice):

@@ -18,10 +18,12 @@ import { SuggestionList } from "./suggestion_list.js";
  * @property {{name: string, id: number}[]} scenarios
  * @property {string[]} documents
  *
- * @typedef {Record<string, {isAvailable?: () => boolean, run: () => unknown}>} CommandActions by the command's name
+ * @typedef {Record<string, {isAvailable?: () => boolean, takesText?: boolean, run: () => unknown}>} CommandActions by the
+ *   command's name; one that *takesText* may be followed by it in the field
  */
 
 const COMMAND = /^\/([^\n]{0,60})$/;
+const COMMAND_AND_TEXT = /^\/([a-z]+)\s+(?=\S)/;
 const NAME = /(?:^|\s)@([^\n@]{0,80})$/;
 const FRESH_MS = 2_000;
 /** @type {Offered} */
@@ -33,7 +35,7 @@ const NOTHING = { commands: [], prompts: [], scenarios: [], documents: [] };
  * @param {Composer} options.composer
  * @param {() => string} options.url where the server says what there is
  * @param {CommandActions} options.actions
- * @param {(id: number) => unknown} options.onScenario told which one is chosen
+ * @param {(id: number, name: string) => unknown} options.onScenario told which one is chosen
  * @param {(sentence: string) => void} options.say
  */
 export function startCommands(form, { composer, url, actions, onScenario, say }) {
@@ -66,18 +68,21 @@ export function startCommands(form, { composer, url, actions, onScenario, say })
    */
   function commandsFor(before) {
     const typed = COMMAND.exec(before);
-    if (!typed) {
+    const [begin, name] = COMMAND_AND_TEXT.exec(before) ?? [];
+    if (!typed && !begin) {
       return null;
     }
     renew();
-    return {
-      start: 0,
-      suggestions: allCommands().filter(({ label, hint }) => fits(typed[1], `${hint ?? ""} ${label}`)),
-    };
+    const fitting = typed ? allCommands("").filter(({ label, hint }) => fits(typed[1], `${hint ?? ""} ${label}`)) : [];
+    const named = begin && actions[name]?.takesText ? allCommands(before.slice(begin.length)) : [];
+    return { start: 0, suggestions: fitting.length ? fitting : named.filter(({ hint }) => hint === `/${name}`) };
   }
 
-  /** @returns {Suggestion[]} */
-  function allCommands() {
+  /**
+   * @param {string} text what follows the command's name, and is left in the field
+   * @returns {Suggestion[]}
+   */
+  function allCommands(text) {
     const commands = offered.commands
       .filter(({ name }) => actions[name] && (actions[name].isAvailable?.() ?? true))
       .map(({ name, label }) => ({
@@ -85,7 +90,7 @@ export function startCommands(form, { composer, url, actions, onScenario, say })
         hint: `/${name}`,
         group: sentence("commands"),
         take() {
-          composer.replaceBeforeCaret(0, "");
+          composer.replaceBeforeCaret(0, text);
           actions[name].run();
         },
       }));
@@ -99,7 +104,7 @@ export function startCommands(form, { composer, url, actions, onScenario, say })
       group: sentence("scenarios"),
       take() {
         composer.replaceBeforeCaret(0, "");
-        onScenario(id);
+        onScenario(id, name);
       },
     }));
     return [...prompts, ...commands, ...scenarios];

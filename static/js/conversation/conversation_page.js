@@ -17,6 +17,7 @@ import { startLargePictures } from "../messages/large_picture.js";
 import { startMessageActions } from "../messages/message_actions.js";
 import { MessageList } from "../messages/message_list.js";
 import { startPlaceKeys } from "../messages/place_keys.js";
+import { startScrollableParts } from "../messages/scrollable_parts.js";
 import { ThreadRange } from "../messages/thread_range.js";
 import { WindowCoverage } from "../messages/window_coverage.js";
 import { Connection } from "../server/connection.js";
@@ -175,6 +176,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     signal,
   });
   startPlaceKeys(page, { range, coverage });
+  startScrollableParts(list, signal);
 
   // What comes from the server
 
@@ -274,7 +276,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       pin: { run: () => pressOnLastReply("pin"), isAvailable: () => Boolean(messages.lastReply) && !queue.isNeeded },
       window: { run: () => pressOnLastReply("inspect"), isAvailable: () => Boolean(messages.lastReply) },
       preview: { run: () => find(page, '[data-part="preview"]').click() },
-      save: { run: savePrompt },
+      save: { run: savePrompt, takesText: true },
       prompts: { run: () => navigation.go(urls.prompts) },
       new: { run: () => navigation.go(urls.new) },
       temporary: { run: () => navigation.go(urls.newTemporary) },
@@ -384,15 +386,19 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     messages.lastReply && query(messages.lastReply, `[data-action="${action}"]`)?.click();
   }
 
-  /** @param {number | string} id */
-  async function chooseScenario(id) {
+  /**
+   * @param {number | string} id
+   * @param {string} name
+   */
+  async function chooseScenario(id, name) {
     try {
       if (connection.isStored) {
         await postForm(urls.scenario, { scenario: String(id) });
       }
       const isLeft = signal.aborted;
       const asNew = new URLSearchParams({ scenario: String(id), ...(temporary && { temporary: "true" }) });
-      isLeft || navigation.replace(connection.isStored ? urls.conversation : `${urls.new}?${asNew}`);
+      const address = connection.isStored ? urls.conversation : `${urls.new}?${asNew}`;
+      isLeft || navigation.replace(address, sentence("scenarioChosen", { name }));
     } catch (error) {
       onRefused(error);
     }

@@ -16,6 +16,7 @@ export class Costs {
     this.onRefused = onRefused;
     this.html = "";
     element.addEventListener("click", (event) => this.#switch(event));
+    element.addEventListener("focusout", (event) => this.#closeLeft(event));
   }
 
   /**
@@ -35,6 +36,16 @@ export class Costs {
     }
     if (action) {
       query(this.element, `[data-action="${action}"]`)?.focus();
+    }
+  }
+
+  /**
+   * Close the panel when the focus goes on to something else; a click beside it closes it anyway.
+   * @param {FocusEvent} event
+   */
+  #closeLeft({ relatedTarget }) {
+    if (relatedTarget instanceof Node && !this.element.contains(relatedTarget)) {
+      query(this.element, ":popover-open")?.hidePopover();
     }
   }
 

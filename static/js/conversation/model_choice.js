@@ -17,7 +17,7 @@ export class ModelChoice {
    * @param {string} options.url where it is chosen, and what the header says of it is asked for
    * @param {import("../server/connection.js").Connection} options.connection
    * @param {(sentence: string) => void} options.onChosen told when another model or effort is shown
-   * @param {(scenario: string) => void} options.onScenario told which scenario is chosen
+   * @param {(scenario: string, name: string) => void} options.onScenario told which scenario is chosen
    * @param {(error: unknown) => void} options.onRefused told "" when an attempt begins
    */
   constructor(header, { url, connection, onChosen, onScenario, onRefused }) {
@@ -74,7 +74,7 @@ export class ModelChoice {
     find(this.#element, "[popover]").hidePopover();
     find(this.#element, ".model-open").focus();
     if (item.dataset.scenario) {
-      this.onScenario(item.dataset.scenario);
+      this.onScenario(item.dataset.scenario, find(item, ".model-row-name").textContent);
       return;
     }
     const address = item instanceof HTMLButtonElement ? item.formAction : /** @type {HTMLAnchorElement} */ (item).href;

@@ -13,7 +13,7 @@ import { find } from "./dom.js";
  *   | "oneAbove" | "above" | "recallIsOn" | "oneRecalledForLast" | "recalledForLast" | "recalledFor" | "wouldRecall"
  *   | "mapPlace" | "mapNumber" | "mapHits"
  *   | "queued" | "queuedRemoved" | "queuedUntilEnd" | "queuedUntilApproval" | "queuedAndFailed" | "queuedAndStopped" | "queuedAndLeft" | "queuedPictures"
- *   | "suggestions" | "commands" | "savedPrompts" | "scenarios" | "lookIn" | "promptSaved"
+ *   | "suggestions" | "commands" | "savedPrompts" | "scenarios" | "scenarioChosen" | "lookIn" | "promptSaved"
  *   | "deletedToday" | "deletedTomorrow" | "dictationNotice" | "dictating" | "dictationEnded" | "dictationForbidden" | "dictationFailed"
  *   | "uploadQueued" | "uploadProgress" | "uploadAdded" | "uploadKnown" | "uploadTooLarge" | "uploadUnreachable"
  *   | "pictureAdded" | "pictureTooLarge" | "picturesTooMany" | "pictureWait" | "pictureRemoveFailed"

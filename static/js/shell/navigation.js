@@ -40,7 +40,7 @@ export class Navigation {
    * @param {object} options
    * @param {HTMLElement} options.view holds the conversation or page
    * @param {(main: HTMLElement) => StartedView} options.start
-   * @param {() => void} options.onArrived told when another one is shown
+   * @param {(news?: string) => void} options.onArrived told when another one is shown, and what is to be said of it
    */
   constructor({ view, start, onArrived }) {
     this.view = view;
@@ -68,9 +68,10 @@ export class Navigation {
   /**
    * Show what is at *address* in place of what is shown, also if it is the same.
    * @param {string} address
+   * @param {string} [news] to be said once it is shown
    */
-  replace(address) {
-    this.#show(address, () => history.replaceState({ key: newKey() }, "", address));
+  replace(address, news) {
+    this.#show(address, () => history.replaceState({ key: newKey() }, "", address), news);
   }
 
   /**
@@ -119,8 +120,9 @@ export class Navigation {
   /**
    * @param {string} address
    * @param {() => void} enter makes it the address of the page
+   * @param {string} [news]
    */
-  async #show(address, enter) {
+  async #show(address, enter, news) {
     this.#fetching?.abort();
     const fetching = new AbortController();
     this.#fetching = fetching;
@@ -140,7 +142,7 @@ export class Navigation {
       this.#leave();
       enter();
       this.#arrivedAt(address);
-      this.#put(fetched);
+      this.#put(fetched, news);
     }
   }
 
@@ -158,8 +160,11 @@ export class Navigation {
     }
   }
 
-  /** @param {FetchedView} fetched */
-  #put({ view, sheets }) {
+  /**
+   * @param {FetchedView} fetched
+   * @param {string} [news]
+   */
+  #put({ view, sheets }, news) {
     const place = this.view.nextSibling;
     this.view.remove();
     refreshDocuments(); // at which htmx lets go of lists that are gone
@@ -174,7 +179,7 @@ export class Navigation {
       this.#shown?.restore(scrolled);
     }
     this.#takeFocus();
-    this.onArrived();
+    this.onArrived(news);
   }
 
   #startShown() {

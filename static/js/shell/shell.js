@@ -27,9 +27,9 @@ const navigation = new Navigation({
     const shell = { socket, sidebar, announcer: region, smallDialog, navigation };
     return main.matches(".conversation") ? startConversation(main, shell) : startPage(main, shell);
   },
-  onArrived() {
+  onArrived(news) {
     sidebar.close();
-    announcer.say(sidebar.title);
+    announcer.say(news ?? sidebar.title);
   },
 });
 

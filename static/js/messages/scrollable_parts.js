@@ -1,0 +1,34 @@
+/** Code, tables and formulas that are wider than the page: the keyboard can reach them, and so scroll them. */
+
+import { queryAll } from "../shared/dom.js";
+
+const PARTS = '.prose :is(pre, table, .table-scroll, math[display="block"])';
+const PAUSE_MS = 300; // a reply that streams changes its size with each frame
+
+/**
+ * @param {HTMLElement} list of messages
+ * @param {AbortSignal} signal ends it
+ */
+export function startScrollableParts(list, signal) {
+  let timer = 0;
+  const observer = new ResizeObserver(() => {
+    timer ||= setTimeout(() => {
+      timer = 0;
+      letReach(list);
+    }, PAUSE_MS);
+  });
+  observer.observe(list);
+  signal.addEventListener("abort", () => {
+    observer.disconnect();
+    clearTimeout(timer);
+  });
+}
+
+/** @param {HTMLElement} list */
+function letReach(list) {
+  const parts = queryAll(list, PARTS);
+  const wide = parts.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+  for (const part of parts) {
+    wide.includes(part) ? part.setAttribute("tabindex", "0") : part.removeAttribute("tabindex");
+  }
+}
