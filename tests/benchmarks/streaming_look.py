@@ -84,12 +84,12 @@ PAGE = """<!doctype html><meta charset="utf-8"><title>Reply</title>
 <script id="sentences" type="application/json">{"copy": "Copy"}</script>"""
 
 
-def deltas_of(text: str) -> list[dict[str, Any]]:
+def deltas_of(text: str, characters: int = DELTA_CHARACTERS) -> list[dict[str, Any]]:
     from conversations.rendering import BlockStream
 
     stream, deltas = BlockStream(), []
-    for at in range(0, len(text), DELTA_CHARACTERS):
-        piece = text[at : at + DELTA_CHARACTERS]
+    for at in range(0, len(text), characters):
+        piece = text[at : at + characters]
         blocks = [{"start": each.start, "end": each.end, "html": str(each.html)} for each in stream.feed(piece)]
         deltas.append({"at": at, "text": piece, "blocks": blocks})
     return deltas

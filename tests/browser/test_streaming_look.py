@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-WRITE = """async ({ pieces }) => {
+WRITE = """async ({ pieces, waits }) => {
   document.body.dataset.markdown = "/static/js/markdown/markdown.js";
   const { ReplyView } = await import("/static/js/messages/reply_view.js");
   const sentences = document.createElement("script");
@@ -29,15 +29,22 @@ WRITE = """async ({ pieces }) => {
   article.lastChild.dataset.at = "0";
   document.body.append(article);
   const view = new ReplyView(article);
+  window.changes = 0;
+  const observer = new MutationObserver(() => { window.changes += 1; });
+  observer.observe(article, { subtree: true, childList: true, characterData: true });
   let at = 0;
   const shown = [];
   for (const text of pieces) {
     view.take({ type: "reply.delta", step: 1, at, text });
     at += text.length;
+    await new Promise(requestAnimationFrame);
+    if (!waits && at < pieces.join("").length) {
+      continue;
+    }
     while (!view.open.isCurrent) {
       await new Promise(requestAnimationFrame);
     }
-    view.open.drawn.settle();
+    view.open.drawn?.settle();
     shown.push(view.article.querySelector("[data-tail]").innerHTML);
   }
   article.remove();
@@ -50,7 +57,21 @@ def write(site, browser) -> Any:
     """Give pieces of a reply to the page; return what stands in the open block after each."""
     page: Page = browser.new_page(base_url=site.address)
     page.goto("/accounts/login/")
-    yield lambda *pieces: page.evaluate(WRITE, {"pieces": pieces})
+    yield lambda *pieces: page.evaluate(WRITE, {"pieces": pieces, "waits": True})
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def write_fast(site, browser) -> Any:
+    """Give a piece of a reply with each frame; return what stands there at the end, and how often that changed."""
+    page: Page = browser.new_page(base_url=site.address)
+    page.goto("/accounts/login/")
+
+    def write(*pieces: str) -> tuple[str, int]:
+        shown = page.evaluate(WRITE, {"pieces": pieces, "waits": False})
+        return shown[-1], page.evaluate("window.changes")
+
+    yield write
     page.close()
 
 
@@ -107,3 +128,11 @@ def test_what_is_too_long_to_draw_grows_as_text(write):
     first, second = write(long, "and **more")
     assert first == long
     assert second == long + "and **more"
+
+
+@pytest.mark.parametrize("begin", ["", "```\n"], ids=["text", "code"])
+def test_what_is_very_long_grows_seldom_and_is_whole_at_the_end(write_fast, begin):
+    pieces = [begin, *["words and words " * 60 for _ in range(200)]]  # 192,000 characters
+    shown, changes = write_fast(*pieces)
+    assert "".join(pieces)[len(begin) :].strip() in shown
+    assert changes < len(pieces) / 2

@@ -3,7 +3,8 @@
  *
  * The work stays linear: code gets what is new, other text is read again at most once a frame and for a quarter of the
  * time, and what is longer or more complex than `MAX_DRAWN_CHARACTERS` or the server's own limits grows as plain text. So
- * does all of it until the code that reads Markdown is here, which is fetched when the first reply begins.
+ * does all of it until the code that reads Markdown is here, which is fetched when the first reply begins. A long text
+ * grows the more seldom the longer it is: with each piece the browser lays out all of it.
  */
 
 import { labelCopyButtons } from "../shared/copy_buttons.js";
@@ -17,6 +18,7 @@ import { fixColumns, hasColumns } from "./table_columns.js";
 export const MAX_DRAWN_CHARACTERS = 20_000;
 const RESTS = 3; // times as long as the last drawing took
 const MAX_CLOSING_LINE = 64;
+const CHARACTERS_A_MS = 1_000; // 100,000 characters grow every 100 ms
 
 /** @type {Markdown | undefined} */
 let markdown;
@@ -31,6 +33,11 @@ export class OpenBlock {
   #isPlain = false;
   #isNew = false;
   #isStopped = false;
+  /** What is not shown yet of a text that grows, until a timer is over. */
+  #held = "";
+  #heldTimer = 0;
+  #shown = 0; // characters
+  #shownAt = 0;
 
   /**
    * @param {HTMLElement} element
@@ -49,8 +56,7 @@ export class OpenBlock {
 
   /** Draw the text from its beginning: it is another one now. */
   redraw() {
-    cancelAnimationFrame(this.#frame);
-    this.#frame = 0;
+    this.#cancel();
     this.#isPlain = false;
     this.#code = undefined;
     if (!markdown) {
@@ -69,14 +75,19 @@ export class OpenBlock {
 
   /** Whether all of the text is drawn. */
   get isCurrent() {
-    return this.#frame === 0 && markdown !== undefined;
+    return this.#frame === 0 && !this.#held && markdown !== undefined;
   }
 
   /** Draw no more: something else has taken the place. */
   stop() {
+    this.#cancel();
+    this.#isStopped = true;
+  }
+
+  #cancel() {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
-    this.#isStopped = true;
+    this.#noteShown(0);
   }
 
   /** Draw the text once Markdown can be read. Without a connection it stays plain, and the server draws it at its end. */
@@ -96,13 +107,40 @@ export class OpenBlock {
    * @param {string} text
    */
   append(text) {
+    if (this.#frame || !(this.#isPlain || this.#code)) {
+      this.#frame ||= requestAnimationFrame((now) => this.#drawNext(now));
+      return;
+    }
+    this.#held += text;
+    const pause = this.#shownAt + this.#shown / CHARACTERS_A_MS - performance.now();
+    if (this.#shown < MAX_DRAWN_CHARACTERS || pause <= 0) {
+      this.#grow();
+    } else {
+      this.#heldTimer ||= setTimeout(() => this.#grow(), pause);
+    }
+  }
+
+  /** Show what was held. */
+  #grow() {
+    const text = this.#held;
+    this.#noteShown(this.#shown + text.length);
     if (this.#isPlain) {
       appendText(this.element, text);
-    } else if (!this.#frame && this.#code && this.#appendCode(text)) {
-      return;
-    } else {
+    } else if (!this.#appendCode(text)) {
       this.#frame ||= requestAnimationFrame((now) => this.#drawNext(now));
     }
+  }
+
+  /**
+   * All of the text is shown now.
+   * @param {number} characters how long it is
+   */
+  #noteShown(characters) {
+    clearTimeout(this.#heldTimer);
+    this.#heldTimer = 0;
+    this.#held = "";
+    this.#shown = characters;
+    this.#shownAt = performance.now();
   }
 
   /** @param {number} now */
@@ -123,6 +161,7 @@ export class OpenBlock {
     }
     const began = performance.now();
     const text = this.readText();
+    this.#noteShown(text.length);
     if (text.length > MAX_DRAWN_CHARACTERS && !isLongCode(text)) {
       this.#showPlain(text);
       return;
@@ -148,6 +187,7 @@ export class OpenBlock {
 
   /** @param {string} text */
   #showPlain(text) {
+    this.#noteShown(text.length);
     this.#isPlain = true;
     this.element.classList.remove("is-drawn");
     this.element.textContent = text;
