@@ -10,6 +10,12 @@ from playwright.sync_api import expect
 from .page_actions import block_socket, composer, open_account_menu, say, wait_until, write
 from .test_switching import heading, listed, new_conversation, stays
 
+PAGES = (
+    ("Your usage", "/usage/"),
+    ("Scenarios", "/scenarios/"),
+    ("Saved prompts", "/account/prompts/"),
+    ("Your account", "/account/"),
+)
 PHONE = {"width": 390, "height": 844}
 UNENDED = "before.filter(e => e.type !== 'documents-changed' && !e.signal?.aborted).map(({ type }) => type)"
 SHEETS = "[...document.querySelectorAll('link[rel=stylesheet]')].map(({ href, media }) => `${href} ${media || 'all'}`)"
@@ -46,7 +52,7 @@ def main(page):
 def test_a_page_takes_the_place_of_the_conversation_and_the_list_stays(talking):
     sockets = []
     talking.on("websocket", lambda socket: sockets.append(socket.url))
-    for name, path in (("Your usage", "/usage/"), ("Scenarios", "/scenarios/"), ("Your account", "/account/")):
+    for name, path in PAGES:
         go_to(talking, name)
         expect(talking).to_have_url(re.compile(f"{path}$"))
         expect(talking).to_have_title(f"{name} · Windowseat")
