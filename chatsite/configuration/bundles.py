@@ -30,6 +30,7 @@ SCRIPTS = {
     "bundles/page_parts.js": "js/shell/page_parts.js",
     "bundles/markdown.js": "js/markdown/markdown.js",
     "bundles/map.js": "js/map/map.js",
+    "bundles/message_sheet.js": "js/messages/message_sheet.js",
     "bundles/dictation.js": "js/composer/dictation.js",
     "bundles/spoken_text.js": "js/messages/spoken_text.js",
 }

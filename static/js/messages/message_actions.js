@@ -1,11 +1,11 @@
 /** Actions on the messages of the page: pin, edit, show versions and sources, stop, regenerate, approve. */
 
-import { closest, query } from "../shared/dom.js";
+import { closeByItself } from "../shared/dialogs.js";
+import { closest, dataOf, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 import { startCitations } from "./citations.js";
 import { startEditing } from "./message_editor.js";
 import { startMessageKeys } from "./message_keys.js";
-import { startMessageSheet } from "./message_sheet.js";
 import { startPins } from "./pins.js";
 import { startRatings } from "./ratings.js";
 import { startReadingAloud } from "./read_aloud.js";
@@ -68,11 +68,32 @@ export function startMessageActions(
   });
   startRatings(page, { form: remark, say: (sentence) => announcer.say(sentence), onRefused });
   startReadingAloud(page, { onRefused: ({ message }) => composer.showError(message), signal });
-  startMessageSheet(page, sheet);
+  startSheet(page, sheet, onRefused);
   startPressing(page);
   startCitations(page, passageCard, signal);
   startSources(page, { onNarrow: (question) => composer.narrow(question) });
   startMessageKeys(page, { KeyP: "pin", KeyX: "exclude", KeyE: "edit", KeyW: "inspect" });
+}
+
+/**
+ * @param {HTMLElement} page
+ * @param {HTMLDialogElement} dialog
+ * @param {(error: unknown) => void} onRefused
+ */
+function startSheet(page, dialog, onRefused) {
+  closeByItself(dialog);
+  page.addEventListener("click", async (event) => {
+    const article = closest(event, '[data-action="open-sheet"]')?.closest("[data-message]");
+    if (article instanceof HTMLElement) {
+      try {
+        /** @type {typeof import("./message_sheet.js")} */
+        const { showMessageSheet } = await import(dataOf(document.body, "messageSheet"));
+        article.isConnected && showMessageSheet(dialog, article);
+      } catch {
+        onRefused(new Error(sentence("unreachable")));
+      }
+    }
+  });
 }
 
 /**

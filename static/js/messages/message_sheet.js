@@ -1,31 +1,19 @@
-/** The sheet of a message on touch screens: what its row and its menu offer, as large as fingers need it. */
+/**
+ * The sheet of a message on touch screens: what its row and its menu offer, as large as fingers need it. Fetched when the
+ * first one is opened.
+ */
 
-import { closeByItself } from "../shared/dialogs.js";
-import { closest, find, query, queryAll } from "../shared/dom.js";
+import { find, query, queryAll } from "../shared/dom.js";
 
 const TILES = ["copy-message", "regenerate", "rate-good", "rate-bad"];
 const NOT_IN_IT = ["more", "open-sheet"];
 
 /**
- * @param {HTMLElement} page
- * @param {HTMLDialogElement} dialog
- */
-export function startMessageSheet(page, dialog) {
-  closeByItself(dialog);
-  page.addEventListener("click", (event) => {
-    const article = closest(event, '[data-action="open-sheet"]')?.closest("[data-message]");
-    if (article instanceof HTMLElement) {
-      fill(dialog, article);
-      dialog.showModal();
-    }
-  });
-}
-
-/**
+ * Show the sheet of *article*.
  * @param {HTMLDialogElement} dialog
  * @param {HTMLElement} article
  */
-function fill(dialog, article) {
+export function showMessageSheet(dialog, article) {
   const heading = find(article, ".message-by").textContent ?? "";
   find(dialog, "[data-title]").textContent = heading.trim().replace(/,$/, "");
   find(dialog, "[data-figures]").textContent = figuresOf(article);
@@ -33,6 +21,7 @@ function fill(dialog, article) {
   const tiles = buttons.filter(({ dataset }) => TILES.includes(dataset.twin ?? ""));
   find(dialog, "[data-tiles]").replaceChildren(...tiles);
   find(dialog, "[data-rows]").replaceChildren(...buttons.filter((button) => !tiles.includes(button)));
+  dialog.showModal();
 }
 
 /** @param {HTMLElement} article */
