@@ -63,6 +63,42 @@ def test_a_click_in_the_list_changes_the_thread_and_leaves_the_shell_standing(tw
     assert stays(two)
 
 
+def test_it_is_fetched_once_and_when_its_link_is_pressed(two):
+    fetched = []
+    two.on("request", lambda request: fetched.append(request.url) if "x-without-shell" in request.headers else None)
+    listed(two, "The first one").hover()
+    two.mouse.down()
+    wait_until(two, lambda: fetched)
+    expect(heading(two)).to_have_text("The second one")
+    two.mouse.up()
+    expect(heading(two)).to_have_text("The first one")
+    assert len(fetched) == 1
+
+
+def test_a_press_that_is_no_click_shows_nothing(two):
+    listed(two, "The first one").hover()
+    two.mouse.down()
+    composer(two).hover()
+    two.mouse.up()
+    new_conversation(two)
+    listed(two, "The second one").click()
+    expect(heading(two)).to_have_text("The second one")
+    expect(messages(two).first).to_contain_text("The second one")
+
+
+def test_what_was_fetched_by_a_long_press_is_fetched_again(two):
+    fetched = []
+    two.on("request", lambda request: fetched.append(request.url) if "x-without-shell" in request.headers else None)
+    two.clock.install()
+    listed(two, "The first one").hover()
+    two.mouse.down()
+    wait_until(two, lambda: fetched)
+    two.clock.fast_forward(10_000)
+    two.mouse.up()
+    expect(heading(two)).to_have_text("The first one")
+    assert len(fetched) == 2
+
+
 def test_what_is_done_in_it_is_done_once_and_over_the_same_socket(two):
     sockets = []
     two.on("websocket", lambda socket: sockets.append(socket.url))
@@ -161,7 +197,7 @@ def test_a_server_that_cannot_be_reached_leaves_the_page_as_it_is(two):
     composer(two).fill("half a thought")
     address = two.url
     href = listed(two, "The first one").get_attribute("href")
-    two.route(f"**{href}", lambda route: route.abort(), times=1)
+    two.route(f"**{href}", lambda route: route.abort(), times=2)  # at the press, and again at the click
     listed(two, "The first one").click()
     expect(two.get_by_text("Can’t reach the server.")).to_be_visible()
     expect(composer(two)).to_have_value("half a thought")

@@ -23,6 +23,7 @@ import { showToast } from "../shared/toasts.js";
 
 const WITHOUT_SHELL = "X-Without-Shell";
 const IN_SHELL = /^\/(c\/[0-9a-f-]{36}\/(documents\/)?|(usage|scenarios|accounts?)\/(.+\/)?)$/; // and no file: see #leadsHere
+const FRESH_MS = 2_000;
 const OWN_SHEETS = 'link[rel="stylesheet"]:not([data-part="shell-styles"])';
 
 export class Navigation {
@@ -30,6 +31,8 @@ export class Navigation {
   #shown;
   /** @type {AbortController | undefined} of what is being fetched */
   #fetching;
+  /** What is fetched while a link is still held down. @type {{address: string, began: number, ending: AbortController, view: Promise<FetchedView | null | undefined>} | undefined} */
+  #ahead;
   /** What was in view at each entry of the history that was left, by its key. @type {Map<string, unknown>} */
   #places = new Map();
   /** The key of the entry of the history that is shown, and its address. */
@@ -47,6 +50,8 @@ export class Navigation {
     this.start = start;
     this.onArrived = onArrived;
     history.scrollRestoration = "manual"; // before what is to be scrolled has come, the browser could not
+    addEventListener("pointerdown", (event) => this.#fetchAhead(event), { passive: true });
+    addEventListener("pointercancel", () => this.#ahead?.ending.abort()); // the finger scrolls
     addEventListener("click", (event) => this.#follow(event)); // after all others: what opens here as a panel is no link
     addEventListener("popstate", () => this.#goBack());
   }
@@ -88,20 +93,45 @@ export class Navigation {
    * @param {MouseEvent} event
    */
   #follow(event) {
-    const link = closest(event, "a[href]", HTMLAnchorElement);
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey && event.button === 0;
-    if (!link || !isPlain || event.defaultPrevented || !this.#leadsHere(link)) {
+    const address = addressFollowedBy(event);
+    if (address === undefined) {
       return;
     }
     event.preventDefault();
-    const address = addressOf(link);
     address === this.#address ? this.replace(address) : this.go(address);
   }
 
-  /** @param {HTMLAnchorElement} link */
-  #leadsHere(link) {
-    const isOurs = link.origin === location.origin && !link.target && !link.hasAttribute("download");
-    return isOurs && !link.hash && isInShell(link.pathname);
+  /**
+   * Fetch what a link leads to as soon as it is pressed: until it is let go, most of it has come.
+   * @param {PointerEvent} event
+   */
+  #fetchAhead(event) {
+    const address = addressFollowedBy(event);
+    if (address !== undefined && closest(event, "[data-entry]")) {
+      this.#ahead?.ending.abort();
+      const ending = new AbortController();
+      const view = fetchView(address, ending.signal).catch(() => undefined);
+      this.#ahead = { address, began: performance.now(), ending, view };
+    }
+  }
+
+  /**
+   * Return what was fetched ahead, or fetch it now.
+   * @param {string} address
+   * @param {AbortSignal} signal
+   * @returns {Promise<FetchedView | null | undefined>} undefined if it did not come
+   */
+  async #fetch(address, signal) {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (ahead?.address === address && performance.now() - ahead.began < FRESH_MS) {
+      const view = await ahead.view;
+      if (view) {
+        return view;
+      }
+    }
+    ahead?.ending.abort();
+    return signal.aborted ? undefined : fetchView(address, signal).catch(() => undefined);
   }
 
   /** Show the entry of the history that the browser has gone to, with what was in view there. */
@@ -127,7 +157,7 @@ export class Navigation {
     const fetching = new AbortController();
     this.#fetching = fetching;
     this.view.ariaBusy = "true";
-    const fetched = await fetchView(address, fetching.signal).catch(() => undefined);
+    const fetched = await this.#fetch(address, fetching.signal);
     const isComplete = fetched && (await loadSheets(fetched.sheets));
     if (fetching.signal.aborted) {
       fetched && removeSheets(fetched.sheets);
@@ -249,6 +279,21 @@ function removeSheets(sheets) {
   for (const sheet of sheets) {
     sheet.remove();
   }
+}
+
+/**
+ * Return where an event at a link leads within the shell, if it is a plain one and nothing else has taken it.
+ * @param {MouseEvent} event
+ * @returns {string | undefined}
+ */
+function addressFollowedBy(event) {
+  const link = closest(event, "a[href]", HTMLAnchorElement);
+  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey && event.button === 0;
+  if (!link || !isPlain || event.defaultPrevented || link.origin !== location.origin) {
+    return undefined;
+  }
+  const isOther = link.target || link.hasAttribute("download") || link.hash || !isInShell(link.pathname);
+  return isOther ? undefined : addressOf(link);
 }
 
 /** @param {string} path */
