@@ -8,8 +8,8 @@
  */
 
 import { labelCopyButtons } from "../shared/copy_buttons.js";
-import { appendText, dataOf, queryAll } from "../shared/dom.js";
-import { fixColumns, hasColumns } from "./table_columns.js";
+import { appendText, dataOf } from "../shared/dom.js";
+import { fixColumnsOf, hideWithoutColumns } from "./table_columns.js";
 
 /**
  * @typedef {typeof import("../markdown/markdown.js")} Markdown
@@ -27,6 +27,7 @@ let loading;
 
 export class OpenBlock {
   #frame = 0;
+  #columnsFrame = 0;
   #notBefore = 0;
   /** @type {{isClosing: RegExp, line: string, shown: number} | undefined} code at the end, which only grows */
   #code;
@@ -75,7 +76,7 @@ export class OpenBlock {
 
   /** Whether all of the text is drawn. */
   get isCurrent() {
-    return this.#frame === 0 && !this.#held && markdown !== undefined;
+    return !this.#frame && !this.#columnsFrame && !this.#held && markdown !== undefined;
   }
 
   /** Draw no more: something else has taken the place. */
@@ -178,8 +179,11 @@ export class OpenBlock {
     this.element.classList.add("is-drawn");
     this.#rememberCode(text);
     labelCopyButtons(this.element);
-    for (const table of queryAll(this.element, ".table-scroll:not(.is-waiting-for-row) > table", HTMLTableElement)) {
-      hasColumns(table) || fixColumns(table);
+    if (hideWithoutColumns(this.element)) {
+      this.#columnsFrame ||= requestAnimationFrame(() => {
+        this.#columnsFrame = 0;
+        this.element.isConnected && fixColumnsOf(this.element);
+      });
     }
     const ended = performance.now();
     this.#notBefore = ended + RESTS * (ended - began);

@@ -11,7 +11,7 @@ const FIXED = "has-columns";
  * Give the columns of *table* the widths that they have now, and what room is left in equal parts.
  * @param {HTMLTableElement} table
  */
-export function fixColumns(table) {
+function fixColumns(table) {
   const heads = queryAll(table, "th");
   const natural = heads.map((head) => head.getBoundingClientRect().width);
   const total = natural.reduce((sum, width) => sum + width, 0);
@@ -19,10 +19,30 @@ export function fixColumns(table) {
   const share = (room - total) / heads.length;
   const widths = natural.map((width) => `${((100 * (width + share)) / room).toFixed(3)}%`);
   setColumns(table, { widths, least: room > total ? "" : `${Math.ceil(total)}px` });
+  table.style.visibility = "";
+}
+
+/**
+ * Keep the tables in *element* that have no columns yet out of sight until `fixColumnsOf`, in the next frame: what they
+ * measure is known by then. Asked for at once, all of the page would be laid out twice in one frame.
+ * @param {ParentNode} element
+ * @returns {boolean} whether there are any
+ */
+export function hideWithoutColumns(element) {
+  const tables = tablesWithoutColumns(element);
+  for (const table of tables) {
+    table.style.visibility = "hidden";
+  }
+  return tables.length > 0;
+}
+
+/** @param {ParentNode} element */
+export function fixColumnsOf(element) {
+  tablesWithoutColumns(element).forEach(fixColumns);
 }
 
 /** @param {HTMLTableElement} table */
-export function hasColumns(table) {
+function hasColumns(table) {
   return table.classList.contains(FIXED);
 }
 
@@ -43,6 +63,7 @@ function setColumns(table, { widths, least }) {
  * @param {ParentNode} element
  */
 export function rememberColumns(element) {
+  fixColumnsOf(element);
   return tablesIn(element).map((table) =>
     hasColumns(table)
       ? { widths: queryAll(table, "th").map(({ style }) => style.width), least: table.style.minWidth }
@@ -62,6 +83,12 @@ export function restoreColumns(columns, element) {
       setColumns(table, kept);
     }
   });
+}
+
+/** @param {ParentNode} element */
+function tablesWithoutColumns(element) {
+  const drawn = queryAll(element, "[data-tail] .table-scroll:not(.is-waiting-for-row) > table", HTMLTableElement);
+  return drawn.filter((table) => !hasColumns(table));
 }
 
 /**
