@@ -53,7 +53,9 @@ STREAM = """async ({ deltas }) => {
     scroller.scrollTop = scroller.scrollHeight;
     await new Promise((done) => requestAnimationFrame(done));
   }
-  await new Promise((done) => setTimeout(done, 500));
+  while (!view.open.isCurrent) {
+    await new Promise((done) => requestAnimationFrame(done));
+  }
   const shown = article.querySelector("[data-content]").textContent;
   seen.letters = shown.replace(/[^a-z0-9]/gi, "").length;
   return seen;
