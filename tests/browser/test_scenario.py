@@ -50,6 +50,16 @@ def test_a_scenario_is_chosen_before_the_first_message_and_afterwards(page_with_
     expect(page.locator('[data-part="announcer"]')).to_have_text("Scenario: Plain conversation")
 
 
+def test_another_tab_shows_the_scenario_that_was_chosen(page_with_choice):
+    page = page_with_choice
+    say(page, "My name is Andrew")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(chosen(other)).to_have_text("Plain conversation")
+    choose_scenario(page, "Translator")
+    expect(chosen(other)).to_have_text("Translator")
+
+
 def test_a_scenario_is_chosen_right_after_the_first_message(page_with_choice):
     page = page_with_choice
     say(page, "My name is Andrew")

@@ -288,7 +288,7 @@ class MessageShown(ConversationFrame):
 class ModelChosen(ConversationFrame):
     """The conversation goes on with *language_model*, at *effort*: the names as they are stored, blank the scenario's.
 
-    A page asks for what it shows of it, in its reader's language.
+    Sent as well when another scenario is chosen. A page asks for what it shows of it, in its reader's language.
     """
 
     type: ClassVar[str] = "model.chosen"

@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ConversationNotFound, ScenarioNotFound, WebSearchNotOffered
-from conversations.core.frames.definitions import ConversationRenamed
+from conversations.core.frames.definitions import ConversationRenamed, ModelChosen
 from conversations.core.text.storable_text import UNSTORABLE
-from conversations.live.fanout import person_topic, publish
+from conversations.live.fanout import person_topic, publish, publish_frame
 from conversations.models import Conversation, Picture, Scenario
 from conversations.models.scenario import PLAIN, WITH_TOOLS, WebSearch
 from conversations.selectors.conversations.conversation_list import HOLDS_NOTHING
@@ -94,11 +94,13 @@ def scenario_to_begin_with(user: User, scenario_id: int | None = None) -> Scenar
 
 
 def choose_scenario(conversation: Conversation, *, user: User, scenario_id: int) -> None:
-    """Go on with another scenario from the next reply on. Raises `ScenarioNotFound`."""
+    """Go on with another scenario from the next reply on, and tell all open pages. Raises `ScenarioNotFound`."""
     if scenario_id != conversation.scenario_id:  # which may be kept though it is no longer offered
         scenario = find_scenario(user, scenario_id)
         with _scenario_is_there():
             Conversation.objects.filter(pk=conversation.pk).update(scenario=scenario)
+        chosen = ModelChosen(conversation.public_id, conversation.language_model, conversation.effort)
+        transaction.on_commit(partial(publish_frame, chosen, conversation.public_id))
 
 
 def switch_web_search(conversation: Conversation, *, searches_web: bool) -> None:

@@ -61,9 +61,10 @@ class ModelMenu:
 
 
 def model_key(conversation: Conversation) -> str:
-    """Return what changes with everything that the header says of the conversation's model."""
+    """Return what changes with everything that the header says of the conversation's model and its scenario."""
     choice = choose_model(conversation)
-    return "|".join((choice.configured.name, choice.effort, choice.passed_over, conversation.effort))
+    chosen = (choice.configured.name, choice.effort, choice.passed_over, conversation.effort)
+    return "|".join((*chosen, str(conversation.scenario_id)))
 
 
 def model_menu(conversation: Conversation, user: User) -> ModelMenu:
