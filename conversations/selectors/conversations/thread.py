@@ -1,4 +1,4 @@
-"""The messages of a conversation's active path as pages read them: from the end upwards, each reply with its costs."""
+"""The messages of a conversation's active path as pages read them: the newest or those at a place, with their costs."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def position_on(conversation: Conversation, moment: dt.datetime) -> int:
 
 
 def _has_newer(conversation: Conversation, page: MessagePage) -> bool:
-    return conversation.messages.filter(active=True, position__gt=page.last_position).exists()
+    return bool(page.messages) and conversation.messages.filter(active=True, position__gt=page.last_position).exists()
 
 
 def thread_from(conversation: Conversation, from_position: int) -> MessagePage:

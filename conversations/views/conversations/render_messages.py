@@ -169,8 +169,13 @@ def _render_content(message: ThreadMessage) -> tuple[SafeString, int]:
 
 def _render_ended(content: str, passages: int) -> SafeString:
     """Render content that does not change any more; every page and snapshot asks for it again."""
-    with _renderers:
-        return _texts.get((content, passages), lambda: render_markdown(content, passages=passages))
+    made_from = content, passages
+
+    def make() -> SafeString:
+        with _renderers:  # after which another thread may have made it
+            return _texts.get(made_from, lambda: render_markdown(content, passages=passages))
+
+    return _texts.get(made_from, make)
 
 
 _texts = HtmlCache(most_entries=TEXTS, most_bytes=TEXT_BYTES)
