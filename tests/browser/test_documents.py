@@ -286,6 +286,19 @@ def test_a_button_that_is_pressed_before_its_script_has_come_is_not_dead(page):
     wait_until_read(page, "notes.md")
 
 
+def test_a_button_whose_script_does_not_come_says_so_and_asks_for_it_again(page):
+    page.goto("/scenarios/new/")
+    page.get_by_label("Name", exact=True).fill("Guide")
+    page.route("**/page_parts*", lambda route: route.abort())
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Documents of Guide").click()
+    page.get_by_role("button", name="Add documents").first.click()
+    expect(page.get_by_text("Can’t reach the server.")).to_be_visible()
+    page.unroute_all()
+    add(page, NOTES)
+    wait_until_read(page, "notes.md")
+
+
 def test_a_copy_of_a_scenario_says_that_documents_stay(scenario_page):
     page = scenario_page
     add(page, NOTES)

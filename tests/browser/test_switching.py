@@ -132,6 +132,21 @@ def test_back_and_forward_show_what_was_shown_where_it_was_read(page):
     expect(listed(page, "The short one")).to_have_attribute("aria-current", "page")
 
 
+def test_forward_before_the_way_back_has_come_gives_that_up(two):
+    listed(two, "The first one").click()
+    expect(heading(two)).to_have_text("The first one")
+    href = listed(two, "The second one").get_attribute("href")
+    held, given_up = [], []
+    two.route(f"**{href}", lambda route: held.append(route))
+    two.on("requestfailed", lambda request: given_up.append(request.url))
+    two.go_back()
+    wait_until(two, lambda: held)
+    two.go_forward()
+    wait_until(two, lambda: given_up)
+    expect(heading(two)).to_have_text("The first one")
+    expect(two.locator('[data-part="view"]')).not_to_have_attribute("aria-busy", "true")
+
+
 def test_a_draft_stays_with_its_conversation(two):
     composer(two).fill("half a thought")
     listed(two, "The first one").click()

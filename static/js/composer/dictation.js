@@ -21,7 +21,8 @@ import { sentence } from "../shared/sentences.js";
 const AGREED = "dictation"; // in the browser's storage: the user knows who may hear it
 
 /**
- * Start dictation at a press of its button, which is the first. It listens only between one press and the next.
+ * Start dictation. To be called at the first press of its button: it handles that one and those that follow, and listens
+ * only between one press and the next.
  * @param {HTMLFormElement} form
  * @param {object} options
  * @param {new () => Recognition} options.Recognition

@@ -15,13 +15,13 @@ export function showDictationButton(form, options) {
   button.addEventListener("click", start, { once: true });
 
   async function start() {
-    try {
-      /** @type {typeof import("./dictation.js")} */
-      const { startDictation } = await import(dataOf(document.body, "dictation"));
-      options.signal.aborted || startDictation(form, { ...options, Recognition });
-    } catch {
+    /** @type {typeof import("./dictation.js") | undefined} */
+    const fetched = await import(dataOf(document.body, "dictation")).catch(() => undefined);
+    if (!fetched) {
       options.say(sentence("dictationFailed"));
       button.addEventListener("click", start, { once: true }); // the next press tries again
+    } else if (!options.signal.aborted) {
+      fetched.startDictation(form, { ...options, Recognition });
     }
   }
 }

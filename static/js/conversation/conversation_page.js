@@ -47,8 +47,8 @@ import { startKeyList, startShortcuts } from "./shortcuts.js";
  */
 
 /**
- * Start the conversation that stands in *page*; the function that is returned ends it, so that another one can take its
- * place: its timers, observers and what it listens to outside of the page.
+ * Start the conversation that stands in *page*. What is returned can end it, so that another one can take its place: its
+ * timers, observers and what it listens to outside of the page.
  * @param {HTMLElement} page
  * @param {Shell} shell
  * @returns {import("../shell/navigation.js").StartedView}

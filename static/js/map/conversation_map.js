@@ -44,7 +44,7 @@ export class ConversationMap {
   #decided = new Map();
   /** @type {number[]} */
   #hits = [];
-  #asksAt = -1; // the last position on the page when figures were asked for
+  #askedFor = ""; // the last message on the page when figures were asked for, and its state
   #askTimer = 0;
   #restTimer = 0;
   #isDrawing = false;
@@ -85,7 +85,7 @@ export class ConversationMap {
       clearTimeout(this.#askTimer);
       clearTimeout(this.#restTimer);
     });
-    this.#asksAt = Number(range.newest.at(-1)?.dataset.position ?? -1);
+    this.#askedFor = keyOfLast(range);
     this.#take(figures);
   }
 
@@ -110,14 +110,13 @@ export class ConversationMap {
   }
 
   #draw() {
-    const { shown, newest, isLong } = this.range;
+    const { shown, isLong } = this.range;
     if (!isLong || !shown.length) {
       this.element.hidden = true;
       return;
     }
-    const last = Number(newest.at(-1)?.dataset.position);
-    if (last !== this.#asksAt) {
-      this.#ask(last);
+    if (keyOfLast(this.range) !== this.#askedFor) {
+      this.#ask(keyOfLast(this.range));
     }
     if (!this.#scale) {
       return;
@@ -134,7 +133,7 @@ export class ConversationMap {
       this.drawing.draw(this.#scale, { height, line, signed, hits: this.#hits });
       this.#drawDates(height);
       this.#count(line);
-      this.coverage.countAbove(this.#scale.countAbove(line));
+      this.coverage.noteMessagesAbove(this.#scale.countAbove(line));
     }
     this.#drawFrame(height);
   }
@@ -153,12 +152,12 @@ export class ConversationMap {
   }
 
   /**
-   * Ask for the figures: now, or a little later where the conversation has gone on since they were asked for.
-   * @param {number} last
+   * Ask for the figures, a little after the conversation has gone on or its last reply has ended.
+   * @param {string} last what tells the last message and its state
    */
   #ask(last) {
     const pause = Math.max(AGAIN_MS, (this.#scale?.messages ?? 0) * AGAIN_MS_A_MESSAGE);
-    this.#asksAt = last;
+    this.#askedFor = last;
     clearTimeout(this.#askTimer);
     this.#askTimer = setTimeout(async () => {
       /** @type {MapFigures | undefined} */
@@ -371,7 +370,7 @@ export class ConversationMap {
   async #follow() {
     if (this.#scale && this.#dragged !== undefined) {
       const { position, within } = this.#scale.messageAt(this.#dragged / this.strip.clientHeight);
-      await this.range.goTo({ at: position }, { within }).catch(() => undefined);
+      await this.range.goTo({ at: position }, { within });
     }
   }
 
@@ -435,7 +434,7 @@ export class ConversationMap {
   /** @param {number | undefined} position */
   #goTo(position) {
     if (position !== undefined) {
-      this.range.goTo({ at: position }).catch(() => undefined);
+      this.range.goTo({ at: position });
     }
   }
 
@@ -452,7 +451,7 @@ export class ConversationMap {
           if (place === "line") {
             this.coverage.goToLine();
           } else {
-            place === "newest" ? this.toNewest() : this.range.goTo({ at: 0 }, { focus: true }).catch(() => undefined);
+            place === "newest" ? this.toNewest() : this.range.goTo({ at: 0 }, { focus: true });
           }
         }
       },
@@ -466,7 +465,7 @@ export class ConversationMap {
         const { value } = find(form, "input", HTMLInputElement);
         if (value) {
           places.hidePopover();
-          this.range.goTo({ on: value }, { focus: true }).catch(() => undefined);
+          this.range.goTo({ on: value }, { focus: true });
         }
       },
       { signal: this.signal },
@@ -492,7 +491,7 @@ export class ConversationMap {
         });
         link.addEventListener("click", (event) => {
           event.preventDefault();
-          this.range.goTo({ message: String(message) }, { focus: true }).catch(() => undefined);
+          this.range.goTo({ message: String(message) }, { focus: true });
         });
         item.append(link);
         return item;
@@ -515,4 +514,13 @@ function placeIn(article, y, scale) {
   const within = Math.min(Math.max((y - top) / height, 0), 1);
   const start = scale.placeOf(Number(article.dataset.firstPosition), 0);
   return start + within * (scale.placeOf(Number(article.dataset.position), 1) - start);
+}
+
+/**
+ * Return what tells the last message, and whether it has ended: how long a reply is, is known by then.
+ * @param {import("../messages/thread_range.js").ThreadRange} range
+ */
+function keyOfLast({ newest }) {
+  const { message, position, state } = newest.at(-1)?.dataset ?? {};
+  return [message, position, state].join();
 }

@@ -85,12 +85,12 @@ function startSheet(page, dialog, onRefused) {
   page.addEventListener("click", async (event) => {
     const article = closest(event, '[data-action="open-sheet"]')?.closest("[data-message]");
     if (article instanceof HTMLElement) {
-      try {
-        /** @type {typeof import("./message_sheet.js")} */
-        const { showMessageSheet } = await import(dataOf(document.body, "messageSheet"));
-        article.isConnected && showMessageSheet(dialog, article);
-      } catch {
+      /** @type {typeof import("./message_sheet.js") | undefined} */
+      const fetched = await import(dataOf(document.body, "messageSheet")).catch(() => undefined);
+      if (!fetched) {
         onRefused(new Error(sentence("unreachable")));
+      } else if (article.isConnected && !dialog.open) {
+        fetched.showMessageSheet(dialog, article);
       }
     }
   });

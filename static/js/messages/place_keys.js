@@ -14,7 +14,7 @@ export function startPlaceKeys(page, { range, coverage }) {
     if (link) {
       event.preventDefault();
       link.closest("details")?.removeAttribute("open");
-      range.goTo({ at: Number(dataOf(link, "goToPosition")) }, { focus: true }).catch(() => undefined);
+      range.goTo({ at: Number(dataOf(link, "goToPosition")) }, { focus: true });
     }
   });
   page.addEventListener(

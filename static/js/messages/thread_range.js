@@ -9,6 +9,8 @@ import { labelCopyButtons } from "../shared/copy_buttons.js";
 import { dataOf, find, query, queryAll } from "../shared/dom.js";
 import { htmx } from "../shared/htmx.js";
 import { localiseTimes } from "../shared/local_times.js";
+import { sentence } from "../shared/sentences.js";
+import { showToast } from "../shared/toasts.js";
 
 const NEAR_PIXELS = 800; // of an edge, from which on the messages beyond it are loaded
 const FEWEST_KEPT = 60; // messages above or below what is read that stay on the page
@@ -84,7 +86,7 @@ export class ThreadRange {
   /**
    * Bring the message at *place* onto the page, if need be with those around it.
    * @param {Place} place
-   * @returns {Promise<HTMLElement | undefined>} it, or the next one after it
+   * @returns {Promise<HTMLElement | undefined>} it, or the next one after it; nothing if there is none, or it does not come
    */
   async reach(place) {
     const there = this.#find(place);
@@ -94,11 +96,18 @@ export class ThreadRange {
     }
     this.#ask += 1;
     const ask = this.#ask;
-    const piece = await this.#fetch(place);
+    const piece = await this.#fetch(place).catch(() => undefined);
     if (ask !== this.#ask || this.signal.aborted) {
       return undefined;
     }
-    const position = Number(dataOf(piece, "asked"));
+    if (!piece) {
+      showToast(sentence("unreachable"));
+      return undefined;
+    }
+    if (!piece.dataset.asked) {
+      return undefined; // a message that the thread does not show
+    }
+    const position = Number(piece.dataset.asked);
     this.#replaceWith(piece);
     this.onChange();
     return this.#find({ at: position }) ?? this.shown.at(-1);

@@ -60,7 +60,7 @@ export class WindowCoverage {
    * Note how many messages are above the line, which only the map knows.
    * @param {number} count
    */
-  countAbove(count) {
+  noteMessagesAbove(count) {
     this.messagesAbove = count;
     this.#writeLine();
   }

@@ -125,6 +125,7 @@ export class Navigation {
     const ahead = this.#ahead;
     this.#ahead = undefined;
     if (ahead?.address === address && performance.now() - ahead.began < FRESH_MS) {
+      signal.addEventListener("abort", () => ahead.ending.abort());
       const view = await ahead.view;
       if (view) {
         return view;
@@ -138,7 +139,9 @@ export class Navigation {
   #goBack() {
     const address = addressOf(location);
     if (address === this.#address) {
-      return; // it leads to another place of the same
+      this.#fetching?.abort(); // it leads to another place of the same, or back to it while another was on its way
+      this.view.ariaBusy = null;
+      return;
     }
     if (!isInShell(location.pathname)) {
       location.reload();
@@ -158,6 +161,9 @@ export class Navigation {
     this.#fetching = fetching;
     this.view.ariaBusy = "true";
     const fetched = await this.#fetch(address, fetching.signal);
+    if (fetching.signal.aborted) {
+      return;
+    }
     const isComplete = fetched && (await loadSheets(fetched.sheets));
     if (fetching.signal.aborted) {
       fetched && removeSheets(fetched.sheets);

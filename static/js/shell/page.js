@@ -4,6 +4,8 @@ import { startKeyList, startShortcuts } from "../conversation/shortcuts.js";
 import { Announcer } from "../shared/announcer.js";
 import { closest, dataOf, find, query } from "../shared/dom.js";
 import { localiseTimes } from "../shared/local_times.js";
+import { sentence } from "../shared/sentences.js";
+import { showToast } from "../shared/toasts.js";
 
 /** @typedef {typeof import("./page_parts.js")} PageParts */
 
@@ -74,22 +76,43 @@ function keepListTrue(socket, sidebar, signal) {
 }
 
 /**
- * Start what the page has beside links and forms. A button that was pressed before that came is pressed again.
+ * Start what the page has beside links and forms. A button that was pressed before that came is pressed again; where it
+ * does not come, a press says so and asks again.
  * @param {HTMLElement} page
  * @param {(sentence: string) => void} say
  * @param {AbortSignal} signal
+ * @param {Event} [asked] the press that asks for it
  */
-async function startParts(page, say, signal) {
-  /** @type {(HTMLElement | null)[]} */
-  const pressed = [];
-  const keepPressed = (/** @type {Event} */ event) =>
-    pressed.push(closest(event, 'button[type="button"][data-action]'));
-  page.addEventListener("click", keepPressed, { signal });
-  /** @type {PageParts} */
-  const { startPageParts } = await import(dataOf(document.body, "pageParts"));
-  page.removeEventListener("click", keepPressed);
-  if (!signal.aborted) {
-    startPageParts(page, { say, signal });
-    pressed.at(-1)?.click();
+async function startParts(page, say, signal, asked) {
+  /** @type {HTMLElement[]} the last button that was pressed */
+  let pressed = [];
+  const note = (/** @type {Event} */ event) => {
+    const button = closest(event, 'button[type="button"][data-action]');
+    pressed = button ? [button] : [];
+  };
+  asked && note(asked);
+  const waiting = new AbortController();
+  page.addEventListener("click", note, { signal: waiting.signal });
+  signal.addEventListener("abort", () => waiting.abort());
+  /** @type {PageParts | undefined} */
+  const parts = await import(dataOf(document.body, "pageParts")).catch(() => undefined);
+  if (signal.aborted) {
+    return;
   }
+  waiting.abort();
+  if (parts) {
+    parts.startPageParts(page, { say, signal });
+    pressed[0]?.click();
+    return;
+  }
+  if (pressed.length) {
+    showToast(sentence("unreachable"));
+  }
+  const again = (/** @type {Event} */ event) => {
+    if (closest(event, 'button[type="button"][data-action]')) {
+      page.removeEventListener("click", again);
+      startParts(page, say, signal, event);
+    }
+  };
+  page.addEventListener("click", again, { signal });
 }
