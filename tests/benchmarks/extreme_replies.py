@@ -1,8 +1,8 @@
 """Replies of extreme forms while they stream: a line of 1 MB, 500 columns, 10,000 items, nested fences, unclosed TeX.
 
 Each is drawn in Chromium as a conversation's page does, half of it and the whole: work that is linear in the text takes
-twice as long for twice as much. Prints the busy time of the page's thread, the longest task, and what was lost of the
-words, which must be nothing.
+twice as long for twice as much. Prints the busy time of the page's thread and the longest task. Fails if a letter of
+the text is not shown.
 
     python -m tests.benchmarks.extreme_replies [--json FILE]
 """
@@ -62,6 +62,10 @@ STREAM = """async ({ deltas }) => {
 }"""
 
 
+def letters_of(text: str) -> int:
+    return sum(each.isascii() and each.isalnum() for each in text)
+
+
 def draw(page: Page, address: str, text: str) -> dict[str, float]:
     """Return the seconds in which the page's thread was busy, its longest task in ms and the letters that are shown."""
     page.goto(address)
@@ -110,6 +114,7 @@ def main() -> None:
             f"{whole['busy_s'] / half['busy_s']:.1f} times the half's; longest task {whole['longest_ms']:.0f} ms; "
             f"{whole['letters']:,} letters and figures shown"
         )
+        assert whole["letters"] >= letters_of(FORMS[name]), f"{name}: something of it is not shown"
     if options.json:
         options.json.write_text(json.dumps(forms, indent=2))
 
