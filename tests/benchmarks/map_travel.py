@@ -32,7 +32,7 @@ FIRST_PRESSES = 5
 WITHIN_SHORT = 1.5
 FLAT = 1.2  # memory afterwards : after the first presses
 # From the press until a message in the middle of the view is of the place that was pressed, in milliseconds.
-ARRIVED = """([from, to]) => new Promise(resolve => {
+ARRIVED = """([from, to]) => new Promise((resolve, reject) => {
   const began = performance.now();
   const scroller = document.querySelector('[data-part="scroller"]');
   const look = () => {
@@ -42,7 +42,8 @@ ARRIVED = """([from, to]) => new Promise(resolve => {
       return at.height && at.bottom > top && at.top < bottom;
     });
     seen.some(({ dataset }) => dataset.position >= from && dataset.position <= to)
-      ? resolve(performance.now() - began) : requestAnimationFrame(look);
+      ? resolve(performance.now() - began) : performance.now() - began > 10_000
+        ? reject(new Error(`no message from ${from} to ${to} is in view`)) : requestAnimationFrame(look);
   };
   look();
 })"""

@@ -51,6 +51,7 @@ export class ConversationMap {
   #drawn = ""; // what the strip was drawn from
   /** @type {number | undefined} the place under the pointer that drags */
   #dragged;
+  #drags = 0;
 
   /**
    * @param {HTMLElement} element
@@ -311,6 +312,7 @@ export class ConversationMap {
         event.preventDefault();
         strip.focus({ preventScroll: true });
         strip.setPointerCapture(event.pointerId);
+        this.#drags += 1;
         this.#drag(event);
       }
     });
@@ -358,11 +360,14 @@ export class ConversationMap {
 
   #release() {
     if (this.#dragged !== undefined) {
+      const drag = this.#drags;
       clearTimeout(this.#restTimer);
       this.#follow().finally(() => {
-        this.#dragged = undefined;
-        this.bubble.hidden = true;
-        this.draw();
+        if (drag === this.#drags) {
+          this.#dragged = undefined;
+          this.bubble.hidden = true;
+          this.draw();
+        } // else the next one has begun while the place was fetched
       });
     }
   }
