@@ -51,6 +51,7 @@ STYLES: dict[str, tuple[str, ...]] = {
         "css/tools.css",
         "css/composer.css",
         "css/documents.css",
+        "css/citations.css",
         "css/pictures.css",
         "css/window.css",
     ),

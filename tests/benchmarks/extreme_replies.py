@@ -10,17 +10,14 @@ the text is not shown.
 from __future__ import annotations
 
 import argparse
-import functools
-import http.server
 import json
-import threading
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.benchmarks.streaming_look import ROOT, Handler, deltas_of
+from tests.benchmarks.streaming_look import deltas_of, page_of_reply
 
 PIECE_CHARACTERS = 1_000
 COLUMNS, ROWS = 500, 20
@@ -97,16 +94,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     settings.configure(USE_I18N=False)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(ROOT)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        forms = measure(page, f"http://127.0.0.1:{server.server_port}/")
-        browser.close()
-    server.shutdown()
+    with page_of_reply() as (page, address):
+        forms = measure(page, address)
     for name, form in forms.items():
         half, whole = form["half"], form["whole"]
         print(

@@ -14,6 +14,8 @@ import functools
 import http.server
 import json
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +113,20 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+@contextmanager
+def page_of_reply() -> Iterator[tuple[Page, str]]:
+    """Yield a page of Chromium, and the address at which it finds the page of a reply that streams."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(ROOT)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser.new_page(viewport={"width": 1280, "height": 800}), f"http://127.0.0.1:{server.server_port}/"
+        browser.close()
+    server.shutdown()
+
+
 def stream_once(page: Page, address: str, deltas: list[dict[str, Any]]) -> dict[str, float]:
     page.goto(address)
     session = page.context.new_cdp_session(page)
@@ -125,17 +141,8 @@ def main() -> None:
     options = parser.parse_args()
     settings.configure(USE_I18N=False)
     text = (MIXED * 40)[: TOKENS * DELTA_CHARACTERS]
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(ROOT)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        address = f"http://127.0.0.1:{server.server_port}/"
+    with page_of_reply() as (page, address):
         runs = [stream_once(page, address, deltas_of(text)) for _ in range(options.runs)]
-        browser.close()
-    server.shutdown()
     for run in runs:
         print("layout shift {shift:.4f} in {shifts:.0f}, longest task {longest:.0f} ms of {long:.0f}".format(**run))
     if options.json:

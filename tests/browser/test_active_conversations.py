@@ -133,16 +133,16 @@ def test_one_that_asks_stands_above_and_goes_on_as_one_that_is_written(page):
     reading.goto("/usage/")
     card = ask_to_write_down(page)
     for each in (page, reading):
-        expect(under(each, "Asking you")).to_have_count(1)
+        expect(under(each, "Waiting for your approval")).to_have_count(1)
         expect(each.get_by_role("heading", name="Writing", exact=True)).to_have_count(0)
     hold = hold_frames(reading, "conversation.writing")
     reading.reload()
-    expect(under(reading, "Asking you")).to_have_count(1)
+    expect(under(reading, "Waiting for your approval")).to_have_count(1)
     card.get_by_role("button", name="Allow", exact=True).click()
     end_of(page)
     hold()
     for each in (page, reading):
-        expect(each.get_by_role("heading", name="Asking you", exact=True)).to_have_count(0)
+        expect(each.get_by_role("heading", name="Waiting for your approval", exact=True)).to_have_count(0)
         expect(each.get_by_role("heading", name="Writing", exact=True)).to_have_count(0)
         expect(under(each, "Today")).to_have_count(1)
 

@@ -48,8 +48,10 @@ def test_why_explains_and_leads_to_the_beginning(slid):
     slid.keyboard.press("j")
     slid.get_by_text("Why?", exact=True).click()
     expect(slid.get_by_text("Pin a message, and it is always sent, wherever it stands.")).to_be_visible()
+    expect(slid.locator(".jump")).to_be_hidden()  # it would lie over the panel
     slid.keyboard.press("Escape")
     expect(slid.get_by_text("Pin a message, and it is always sent, wherever it stands.")).to_be_hidden()
+    expect(slid.locator(".jump")).to_be_visible()
     slid.get_by_text("Why?", exact=True).click()
     slid.get_by_role("link", name="Go to the beginning").click()
     expect(slid.locator('[data-position="0"]')).to_be_focused()

@@ -177,16 +177,11 @@ def test_the_list_is_asked_for_again_when_the_socket_comes_back(talking):
     expect(listed(reading, "The second one")).to_be_visible()
 
 
-def test_without_scripts_pages_stand_beside_the_list_too(talking, site):
-    context = talking.context.browser.new_context(
-        base_url=site.address, java_script_enabled=False, storage_state=talking.context.storage_state()
-    )
-    plain = context.new_page()
-    plain.goto("/usage/")
+def test_without_scripts_pages_stand_beside_the_list_too(talking, open_page):
+    plain = open_page("/usage/", java_script_enabled=False, storage_state=talking.context.storage_state())
     expect(heading(plain)).to_have_text("Your usage")
     listed(plain, "The first one").click()
     expect(heading(plain)).to_have_text("The first one")
-    context.close()
 
 
 def test_on_a_phone_the_list_is_a_drawer_beside_a_page(signed_in):

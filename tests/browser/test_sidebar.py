@@ -36,17 +36,12 @@ def test_the_list_is_narrowed_to_titles_with_what_is_typed(three):
     expect(listed(three, "Bread with caraway")).to_be_visible()
 
 
-def test_it_is_searched_without_scripts_too(three, site):
-    context = three.context.browser.new_context(
-        base_url=site.address, java_script_enabled=False, storage_state=three.context.storage_state()
-    )
-    plain = context.new_page()
-    plain.goto("/")
+def test_it_is_searched_without_scripts_too(three, open_page):
+    plain = open_page("/", java_script_enabled=False, storage_state=three.context.storage_state())
     search(plain).fill("bread")
     search(plain).press("Enter")
     expect(plain.get_by_role("link", name="Bread with caraway", exact=True)).to_be_visible()
     expect(plain.get_by_role("link", name="Ferries to Reine", exact=True)).to_have_count(0)
-    context.close()
 
 
 def test_the_list_is_one_stop_of_the_tab_key_and_arrows_go_on(three):

@@ -49,7 +49,7 @@ def test_what_asks_and_what_writes_stands_on_top_and_leaves_its_place_under_its_
     talk(alice, "Done", days_ago=1)
     make_call_awaiting_approval(make_user("bob"), {"note": "y"})
     assert shown(listed_conversations(request_of_alice, current=None)) == {
-        "Asking you": [call.reply.conversation.title],
+        "Waiting for your approval": [call.reply.conversation.title],
         "Writing": ["Queued", "Running"],
         "Today": [],
         "Yesterday": ["Done"],
@@ -78,7 +78,11 @@ def test_a_further_page_does_not_repeat_what_stands_on_top(request_of_alice, ali
     for number in range(2):
         talk(alice, f"New {number}")
     first = listed_conversations(request_of_alice, current=None)
-    assert shown(first) == {"Asking you": [], "Writing": ["Old and running"], "Today": ["New 1", "New 0"]}
+    assert shown(first) == {
+        "Waiting for your approval": [],
+        "Writing": ["Old and running"],
+        "Today": ["New 1", "New 0"],
+    }
     before = dt.datetime.fromisoformat(first.before)
     more = listed_conversations(request_of_alice, current=None, before=before)
     assert [each.title for group in more.groups for each in group.conversations] == ["Old"]
@@ -87,5 +91,5 @@ def test_a_further_page_does_not_repeat_what_stands_on_top(request_of_alice, ali
 def test_a_narrowed_list_has_those_on_top_whose_title_fits(request_of_alice, alice):
     running = [talk(alice, title, state="running") for title in ("Ferries", "Trains")]
     listed = listed_conversations(request_of_alice, current=None, in_title="FERR")
-    assert shown(listed) == {"Asking you": [], "Writing": ["Ferries"], "Today": []}
+    assert shown(listed) == {"Waiting for your approval": [], "Writing": ["Ferries"], "Today": []}
     assert all(str(conversation.public_id) in listed.writing_ids for conversation in running)

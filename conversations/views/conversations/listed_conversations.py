@@ -30,8 +30,8 @@ SOCKET_PATH = "/ws/"
 
 
 @dataclass(frozen=True, slots=True)
-class GroupOnTop:
-    """Conversations that are of a *kind* now, `asking` for approval or `writing` a reply, whatever their date."""
+class ActiveGroup:
+    """Conversations that are of a *kind* now, `awaiting` approval or `writing` a reply, whatever their date."""
 
     heading: str
     conversations: list[ActiveConversation]
@@ -40,13 +40,14 @@ class GroupOnTop:
 
 @dataclass(frozen=True, slots=True)
 class ListedConversations:
-    """One page of the list: *groups*, of which the first page has those on top. None is left out that is empty for now.
+    """One page of the list: *groups*, of which the first page has those on top. Empty ones are there: entries move in.
 
-    *active* are all conversations that ask or write, also those that are not shown. *before* asks for the next page;
-    *current* is the conversation that the user looks at. With *in_title*, each that is shown has it in its title.
+    *active* are all conversations that await approval or write, also those that are not shown. *before* asks for the
+    next page; *current* is the conversation that the user looks at. With *in_title*, each that is shown has it in its
+    title.
     """
 
-    groups: list[GroupOnTop | Group]
+    groups: list[ActiveGroup | Group]
     active: list[ActiveConversation]
     before: str
     current: uuid.UUID | None
@@ -57,11 +58,11 @@ class ListedConversations:
         return not any(group.conversations for group in self.groups)
 
     @property
-    def asking_count(self) -> int:
+    def awaiting_count(self) -> int:
         return sum(each.awaits_approval for each in self.active)
 
     @property
-    def asking_ids(self) -> str:
+    def awaiting_ids(self) -> str:
         return json.dumps([str(each.public_id) for each in self.active if each.awaits_approval])
 
     @property
@@ -94,10 +95,13 @@ def listed_conversations(
     )
 
 
-def _groups_on_top(active: list[ActiveConversation]) -> list[GroupOnTop]:
-    asking = [each for each in active if each.awaits_approval]
+def _groups_on_top(active: list[ActiveConversation]) -> list[ActiveGroup]:
+    awaiting = [each for each in active if each.awaits_approval]
     writing = [each for each in active if not each.awaits_approval]
-    return [GroupOnTop(gettext("Asking you"), asking, "asking"), GroupOnTop(gettext("Writing"), writing, "writing")]
+    return [
+        ActiveGroup(gettext("Waiting for your approval"), awaiting, "awaiting"),
+        ActiveGroup(gettext("Writing"), writing, "writing"),
+    ]
 
 
 def _without(group: Group, ids: set[uuid.UUID]) -> Group:

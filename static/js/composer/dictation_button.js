@@ -1,6 +1,7 @@
 /** The button of dictation: shown where the browser can do it; what it does is fetched when it is first pressed. */
 
-import { dataOf, find } from "../shared/dom.js";
+import { fetchBundle } from "../shared/bundles.js";
+import { find } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 
 /**
@@ -16,7 +17,7 @@ export function showDictationButton(form, options) {
 
   async function start() {
     /** @type {typeof import("./dictation.js") | undefined} */
-    const fetched = await import(dataOf(document.body, "dictation")).catch(() => undefined);
+    const fetched = await fetchBundle("dictation");
     if (!fetched) {
       options.say(sentence("dictationFailed"));
       button.addEventListener("click", start, { once: true }); // the next press tries again

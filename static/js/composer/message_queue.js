@@ -20,7 +20,7 @@ import { sentence } from "../shared/sentences.js";
  * @property {number} at when it was queued, in milliseconds
  * @property {boolean} isUrgent to be sent however the reply ends: the user has stopped it for that
  *
- * @typedef {"writing" | "asking" | "failed" | "interrupted" | "stopped" | "complete"} ReplyState of the last reply
+ * @typedef {"writing" | "awaiting" | "failed" | "interrupted" | "stopped" | "complete"} ReplyState of the last reply
  */
 
 const LEFT_AFTER_MS = 10 * 60_000;
@@ -66,7 +66,7 @@ export class MessageQueue {
 
   /** Whether a message has to be queued, because a reply is being made. */
   get isNeeded() {
-    return ["writing", "asking"].includes(this.replyState());
+    return ["writing", "awaiting"].includes(this.replyState());
   }
 
   /** @returns {QueuedMessage | null} what this or another tab has queued */
@@ -173,7 +173,7 @@ export class MessageQueue {
     if (state === "writing") {
       return sentence("queuedUntilEnd");
     }
-    if (state === "asking") {
+    if (state === "awaiting") {
       return sentence("queuedUntilApproval");
     }
     if (this.#problem || isUrgent || (state === "complete" && !this.#isLeft)) {

@@ -307,7 +307,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   /** What has become of the last reply. */
   function replyState() {
     if (messages.awaitsApproval) {
-      return "asking";
+      return "awaiting";
     }
     const state = messages.streamingArticle ? "writing" : dataOf(messages.lastReply ?? page, "state");
     return /** @type {import("../composer/message_queue.js").ReplyState} */ (state || "complete");

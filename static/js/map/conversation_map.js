@@ -42,8 +42,6 @@ export class ConversationMap {
   #scale;
   /** @type {Map<number, Sign>} by position, as the server knows them */
   #decided = new Map();
-  /** @type {number[]} */
-  #hits = [];
   #askedFor = ""; // the last message on the page when figures were asked for, and its state
   #askTimer = 0;
   #restTimer = 0;
@@ -90,15 +88,6 @@ export class ConversationMap {
     this.#take(figures);
   }
 
-  /**
-   * Show where a search has found something.
-   * @param {number[]} positions
-   */
-  showHits(positions) {
-    this.#hits = positions;
-    this.draw();
-  }
-
   /** Draw what there is, before the next frame. */
   draw() {
     if (!this.#isDrawing && !this.signal.aborted) {
@@ -128,10 +117,10 @@ export class ConversationMap {
     const height = this.strip.clientHeight;
     const line = this.coverage.window.first_position;
     const signed = this.#signed();
-    const drawn = JSON.stringify([height, line, signed, this.#hits]);
+    const drawn = JSON.stringify([height, line, signed]);
     if (drawn !== this.#drawn) {
       this.#drawn = drawn;
-      this.drawing.draw(this.#scale, { height, line, signed, hits: this.#hits });
+      this.drawing.draw(this.#scale, { height, line, signed });
       this.#drawDates(height);
       this.#count(line);
       this.coverage.noteMessagesAbove(this.#scale.countAbove(line));
@@ -389,13 +378,9 @@ export class ConversationMap {
     const { position } = scale.messageAt(y / height);
     const values = { number: String(scale.numberOf(position)), count: String(scale.messages) };
     const near = this.#signed().filter(({ position: at }) => Math.abs(scale.placeOf(at) * height - y) <= SNAP_PIXELS);
-    const hits = this.#hits.filter((at) => Math.abs(scale.placeOf(at) * height - y) <= SNAP_PIXELS).length;
     const words = [...new Set(near.map(({ sign }) => this.coverage.words[sign]))];
     if (!near.length) {
       words.push(this.coverage.words[this.#markAt(position)]);
-    }
-    if (hits) {
-      words.push(sentence("mapHits", { count: String(hits) }));
     }
     find(this.bubble, "[data-bubble-date]").textContent = this.longDay.format(scale.momentOf(position));
     find(this.bubble, "[data-bubble-number]").textContent = sentence("mapNumber", values);

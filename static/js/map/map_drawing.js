@@ -13,7 +13,7 @@ const PITCH = 4;
 const [LEFT, RIGHT] = [3, 17]; // of the rows in the strip, with a rim at each side
 const LONG = 10;
 const SHORT = 6; // the last row of a message, and one that is alone
-const [SIGNS_AT, HITS_AT] = [-10, 25];
+const SIGNS_AT = -10;
 
 export class MapDrawing {
   /** @param {SVGElement} svg */
@@ -27,9 +27,8 @@ export class MapDrawing {
    * @param {number} view.height in pixels
    * @param {number} view.line the position from which on the model sees everything
    * @param {Signed[]} view.signed
-   * @param {number[]} view.hits positions
    */
-  draw(scale, { height, line, signed, hits }) {
+  draw(scale, { height, line, signed }) {
     const rows = { in: "", out: "" };
     let piece = 0;
     for (let y = PITCH / 2; y < height; y += PITCH) {
@@ -58,7 +57,6 @@ export class MapDrawing {
     }
     this.#set("recalled-signs", signs.recalled);
     this.#set("pinned-signs", signs.pinned);
-    this.#set("hits", hits.map((position) => triangle(HITS_AT, at(position))).join(""));
     this.#set("newest", circle((LEFT + RIGHT) / 2, height - 5));
     const lit = find(this.svg, "[data-lit]", SVGElement);
     const top = line ? scale.placeOf(line, 0) * height : 0;
@@ -104,14 +102,6 @@ function circle(x, y) {
  */
 function diamond(x, y) {
   return `M${x} ${y - 4}l4 4l-4 4l-4 -4Z`;
-}
-
-/**
- * @param {number} x
- * @param {number} y
- */
-function triangle(x, y) {
-  return `M${x} ${y}l5 -3v6Z`;
 }
 
 /** @param {number} pixels */

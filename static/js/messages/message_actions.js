@@ -1,7 +1,8 @@
 /** Actions on the messages of the page: pin, edit, show versions and sources, stop, regenerate, approve. */
 
+import { fetchBundle } from "../shared/bundles.js";
 import { closeByItself } from "../shared/dialogs.js";
-import { closest, dataOf, query } from "../shared/dom.js";
+import { closest, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 import { startCitations } from "./citations.js";
 import { startEditing } from "./message_editor.js";
@@ -86,7 +87,7 @@ function startSheet(page, dialog, onRefused) {
     const article = closest(event, '[data-action="open-sheet"]')?.closest("[data-message]");
     if (article instanceof HTMLElement) {
       /** @type {typeof import("./message_sheet.js") | undefined} */
-      const fetched = await import(dataOf(document.body, "messageSheet")).catch(() => undefined);
+      const fetched = await fetchBundle("messageSheet");
       if (!fetched) {
         onRefused(new Error(sentence("unreachable")));
       } else if (article.isConnected && !dialog.open) {

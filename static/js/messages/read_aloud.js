@@ -1,6 +1,7 @@
 /** Read a reply aloud, by a voice of the browser's own; where it has none the button is not shown. */
 
-import { closest, dataOf, query } from "../shared/dom.js";
+import { fetchBundle } from "../shared/bundles.js";
+import { closest, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 
 /**
@@ -35,7 +36,7 @@ export function startReadingAloud(page, { onRefused, signal }) {
   async function read(button) {
     button.ariaPressed = "true";
     /** @type {typeof import("./spoken_text.js") | undefined} */
-    const fetched = await import(dataOf(document.body, "spokenText")).catch(() => undefined);
+    const fetched = await fetchBundle("spokenText");
     if (!fetched) {
       fail();
       return;

@@ -264,7 +264,7 @@ export class WindowCoverage {
   }
 
   /**
-   * Let the blind come down from where it was, if somebody sees it.
+   * Move the blind from where it was, if that is in view.
    * @param {number} before its place on the screen
    */
   #slideFrom(before) {

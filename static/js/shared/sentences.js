@@ -11,7 +11,7 @@ import { find } from "./dom.js";
  *   | "pinned" | "unpinned" | "excluded" | "included" | "neverRecalled" | "recalledAgain" | "edited" | "shown" | "cleaned" | "awaitingApproval"
  *   | "rated" | "unrated" | "remarkSaved" | "readAloudFailed" | "passageLoading" | "passageFailed" | "horizon" | "horizonWithPins"
  *   | "oneAbove" | "above" | "recallIsOn" | "oneRecalledForLast" | "recalledForLast" | "recalledFor" | "wouldRecall"
- *   | "mapPlace" | "mapNumber" | "mapHits"
+ *   | "mapPlace" | "mapNumber"
  *   | "queued" | "queuedRemoved" | "queuedUntilEnd" | "queuedUntilApproval" | "queuedAndFailed" | "queuedAndStopped" | "queuedAndLeft" | "queuedPictures"
  *   | "suggestions" | "commands" | "savedPrompts" | "scenarios" | "scenarioChosen" | "lookIn" | "promptSaved"
  *   | "deletedToday" | "deletedTomorrow" | "dictationNotice" | "dictating" | "dictationEnded" | "dictationForbidden" | "dictationFailed"

@@ -2,6 +2,7 @@
 
 import { startKeyList, startShortcuts } from "../conversation/shortcuts.js";
 import { Announcer } from "../shared/announcer.js";
+import { fetchBundle } from "../shared/bundles.js";
 import { closest, dataOf, find, query } from "../shared/dom.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
@@ -84,28 +85,26 @@ function keepListTrue(socket, sidebar, signal) {
  * @param {Event} [asked] the press that asks for it
  */
 async function startParts(page, say, signal, asked) {
-  /** @type {HTMLElement[]} the last button that was pressed */
-  let pressed = [];
+  let pressed = /** @type {HTMLElement | null} */ (null);
   const note = (/** @type {Event} */ event) => {
-    const button = closest(event, 'button[type="button"][data-action]');
-    pressed = button ? [button] : [];
+    pressed = closest(event, 'button[type="button"][data-action]');
   };
   asked && note(asked);
   const waiting = new AbortController();
   page.addEventListener("click", note, { signal: waiting.signal });
   signal.addEventListener("abort", () => waiting.abort());
   /** @type {PageParts | undefined} */
-  const parts = await import(dataOf(document.body, "pageParts")).catch(() => undefined);
+  const parts = await fetchBundle("pageParts");
   if (signal.aborted) {
     return;
   }
   waiting.abort();
   if (parts) {
     parts.startPageParts(page, { say, signal });
-    pressed[0]?.click();
+    pressed?.click();
     return;
   }
-  if (pressed.length) {
+  if (pressed) {
     showToast(sentence("unreachable"));
   }
   const again = (/** @type {Event} */ event) => {

@@ -6,7 +6,7 @@ import { dataOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
  * Move *item* to where one of that *kind* stands; what has the focus in it keeps it.
  * @param {HTMLElement} list
  * @param {HTMLElement} item
- * @param {"asking" | "writing" | ""} kind blank is neither
+ * @param {"awaiting" | "writing" | ""} kind blank is neither
  */
 export function moveEntry(list, item, kind) {
   const group = /** @type {HTMLElement} */ (item.closest(".list-group"));

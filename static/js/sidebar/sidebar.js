@@ -256,7 +256,7 @@ export class Sidebar {
     for (const entry of queryAll(list, "[data-entry]")) {
       const conversation = dataOf(entry, "entry");
       const item = /** @type {HTMLElement} */ (entry.closest(".entry"));
-      const kind = this.awaiting.has(conversation) ? "asking" : this.writing.has(conversation) ? "writing" : "";
+      const kind = this.awaiting.has(conversation) ? "awaiting" : this.writing.has(conversation) ? "writing" : "";
       moveEntry(list, item, kind);
     }
     hideEmptyGroups(list);
