@@ -331,7 +331,7 @@ MIDDLEWARE = [
     "chatsite.middleware.request_id.RequestIdMiddleware",
     "chatsite.middleware.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "servestatic.middleware.ServeStaticMiddleware",
+    "chatsite.middleware.static_files.StaticFilesMiddleware",
     "chatsite.middleware.compression.compress_pages",
     "chatsite.middleware.security_headers.SecurityHeadersMiddleware",
     "chatsite.middleware.without_shell.WithoutShellMiddleware",

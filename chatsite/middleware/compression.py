@@ -7,23 +7,29 @@ the background come without the session's cookie, the token of forms differs eac
 from __future__ import annotations
 
 import asyncio
-import re
+import gzip
 import secrets
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import brotli
 from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.middleware.gzip import GZipMiddleware
 from django.utils.cache import patch_vary_headers
 from django.utils.decorators import sync_and_async_middleware
+
+from .accept_encoding import IDENTITY, choose_coding, refuses_identity
 
 TYPES = ("text/html", "application/json")
 FEWEST_BYTES = 500  # what is shorter fits a packet as it is
 QUALITY = 6  # a tenth smaller than gzip, in less time
 MOST_RANDOM_BYTES = 50
-_TAKES_BROTLI = re.compile(r"\bbr\b")
-_gzip = GZipMiddleware(lambda _request: HttpResponseBase())
+# The best first.
+COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+    "br": partial(brotli.compress, quality=QUALITY),
+    "gzip": partial(gzip.compress, compresslevel=QUALITY, mtime=0),
+}
 
 
 @sync_and_async_middleware
@@ -32,7 +38,7 @@ def compress_pages(get_response: Any) -> Any:
 
         async def compress_awaited(request: HttpRequest) -> HttpResponseBase:
             response: HttpResponseBase = await get_response(request)
-            if not _is_compressible(response):
+            if not _is_compressible(request, response):
                 return response
             # Beside the event loop: a long conversation takes milliseconds.
             return await asyncio.to_thread(_compress, request, response)
@@ -41,29 +47,33 @@ def compress_pages(get_response: Any) -> Any:
 
     def compress(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        return _compress(request, response) if _is_compressible(response) else response
+        return _compress(request, response) if _is_compressible(request, response) else response
 
     return compress
 
 
-def _is_compressible(response: HttpResponseBase) -> bool:
+def _is_compressible(request: HttpRequest, response: HttpResponseBase) -> bool:
     return (
         isinstance(response, HttpResponse)  # and no stream
         and response.get("Content-Type", "").startswith(TYPES)
         and not response.has_header("Content-Disposition")  # a file is kept as it was sent
-        and len(response.content) >= FEWEST_BYTES
+        and not response.has_header("Content-Encoding")
+        and (len(response.content) >= FEWEST_BYTES or _refuses_identity(request))
     )
 
 
 def _compress(request: HttpRequest, response: Any) -> HttpResponseBase:
-    if not _TAKES_BROTLI.search(request.headers.get("Accept-Encoding", "")) or response.has_header("Content-Encoding"):
-        compressed: HttpResponseBase = _gzip.process_response(request, response)
-        return compressed
     patch_vary_headers(response, ("Accept-Encoding",))
-    response.content = brotli.compress(response.content + _random_end(response), quality=QUALITY)
-    response["Content-Encoding"] = "br"
-    response["Content-Length"] = str(len(response.content))
+    coding = choose_coding(request.headers.get("Accept-Encoding"), tuple(COMPRESSORS))
+    if coding != IDENTITY:
+        response.content = COMPRESSORS[coding](response.content + _random_end(response))
+        response["Content-Encoding"] = coding
+        response["Content-Length"] = str(len(response.content))
     return response  # type: ignore[no-any-return]
+
+
+def _refuses_identity(request: HttpRequest) -> bool:
+    return refuses_identity(request.headers.get("Accept-Encoding"))
 
 
 def _random_end(response: HttpResponseBase) -> bytes:

@@ -26,6 +26,22 @@ def test_what_is_short_stays_as_it_is(client):
     assert "Content-Encoding" not in client.post("/estimate/", headers={**ACCEPTS, "accept": "application/json"})
 
 
+@pytest.mark.parametrize(
+    ("accepts", "coding"),
+    [("gzip;q=0", None), ("br;q=0, gzip", "gzip"), ("br;q=0.1, gzip;q=0.2", "gzip"), ("*;q=0", None), ("*", None)],
+)
+def test_a_coding_that_is_refused_is_not_sent(client, accepts, coding):
+    response = client.get("/login/", headers={"accept-encoding": accepts})
+    assert response.get("Content-Encoding") == coding
+    assert "Accept-Encoding" in response["Vary"]
+
+
+def test_what_is_short_is_compressed_for_those_who_refuse_it_as_it_is(rf):
+    refusing = rf.get("/", headers={"accept-encoding": "gzip, identity;q=0"})
+    answer = compress_pages(lambda _request: JsonResponse({"ok": True}))(refusing)
+    assert json.loads(gzip.decompress(answer.content)) == {"ok": True}
+
+
 def test_brotli_is_preferred_and_no_page_is_as_long_as_the_next(client):
     answers = [client.get("/login/", headers={"accept-encoding": "gzip, deflate, br"}) for _ in range(5)]
     assert {answer["Content-Encoding"] for answer in answers} == {"br"}
