@@ -23,7 +23,7 @@ rendering | wording
 services · selectors · access · grounding · tools · reconciliation · live.session_watcher
 models | providers · parsing | live
 chatsite.accounts | window_policies | metrics | tracing | example
-core | chatsite.postgres | chatsite.health
+core | chatsite.postgres | chatsite.health | chatsite.names
 """
 
 # The floors inside a package, drawn in the same way.

@@ -10,6 +10,8 @@ from django.db.models import Q
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from chatsite.names import NameField
+
 UNTITLED = gettext_noop("New conversation")
 TEMPORARY = gettext_noop("Temporary conversation")
 
@@ -43,7 +45,7 @@ class Conversation(models.Model):
     scenario = models.ForeignKey(
         "conversations.Scenario", on_delete=models.PROTECT, related_name="conversations", verbose_name=_("scenario")
     )
-    title = models.CharField(_("title"), max_length=200, blank=True)
+    title = NameField(_("title"), max_length=200, blank=True)
     title_is_given = models.BooleanField(default=False, db_default=False, editable=False)
     language_model = models.CharField(_("language model"), max_length=200, blank=True, default="", db_default="")
     effort = models.CharField(_("effort"), max_length=10, blank=True, default="", db_default="")

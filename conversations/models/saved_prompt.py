@@ -5,12 +5,14 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from chatsite.names import NameField
+
 
 class SavedPrompt(models.Model):
     """*content* stands in the composer once its *name* is chosen there; nothing is sent by that."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_prompts")
-    name = models.CharField(max_length=80)
+    name = NameField(max_length=80)
     content = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -11,6 +11,7 @@ from django.db import models
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from chatsite.names import NameField
 from conversations.core.window.policies import WindowPolicy
 
 # The columns that are a policy's values, by the names that `WindowPolicy` has for them.
@@ -54,7 +55,7 @@ class Scenario(models.Model):
         related_name="scenarios",
         verbose_name=_("owner"),
     )
-    name = models.CharField(_("name"), max_length=100)
+    name = NameField(_("name"), max_length=100)
     system_prompt = models.TextField(_("system prompt"), blank=True)
     language_model = models.CharField(_("language model"), max_length=200, blank=True)
     effort = models.CharField(_("effort"), max_length=10, blank=True, default="", db_default="")

@@ -102,6 +102,8 @@ def test_a_name_has_its_length(browser):
     browser.get(ADD)
     page = browser.post(ADD, {"credential": "{}", "name": "x" * 1_000}).content.decode()
     assert "at most 60" in page
+    page = browser.post(ADD, {"credential": "{}", "name": "\u202e\u200b"}).content.decode()
+    assert "at least one character that can be seen" in page
 
 
 def test_another_users_passkey_is_not_found(browser):

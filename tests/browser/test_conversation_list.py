@@ -60,7 +60,7 @@ def test_a_blank_title_is_refused_in_the_dialog(page):
     page.get_by_role("link", name="Rename “My name is Andrew”").click()
     page.get_by_label("Title", exact=True).fill("   ")
     page.get_by_label("Title", exact=True).press("Enter")
-    expect(page.get_by_role("alert").filter(has_text="can’t be blank")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="that can be seen")).to_be_visible()
     expect(page.get_by_label("Title", exact=True)).to_be_visible()
     expect(listed(page, "My name is Andrew")).to_be_visible()
 

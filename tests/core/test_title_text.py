@@ -36,6 +36,7 @@ CLEANED = {
     "[Night train](https://example.org/)": "Night train",
     "Night\u202etrain\x00 to\u200b Bergen": "Nighttrain to Bergen",
     "“Night” and “train”": "“Night” and “train”",
+    "\u2066Travel \u2764\ufe0f\u200d\U0001f525": "Travel \u2764\ufe0f\u200d\U0001f525",
     "What __init__ does in a_name * 2": "What __init__ does in a_name * 2",
     "U.S. trains in the U.S.": "U.S. trains in the U.S.",
     "Is it 7:30?": "Is it 7:30?",

@@ -115,6 +115,8 @@ def test_a_scenario_is_kept_though_it_is_no_longer_offered(alice):
         ("word " * 30, "word word word word word word word word word word word word…"),
         ("x" * 100, "x" * 60 + "…"),
         (" \n ", ""),
+        ("\u200b\u3164\n\u202eevil\u2066 line\x1b", "evil line"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
     ],
 )
 def test_the_title_is_the_first_line_shortened_at_a_word(content, title):

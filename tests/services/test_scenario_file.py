@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chatsite.names import clean_name
 from conversations.models import Scenario
 from conversations.models.scenario import WebSearch
 from conversations.services.scenarios.scenario_file import problems_of, read_document, write_document
@@ -51,7 +52,7 @@ SAMPLING = st.dictionaries(
 @given(
     st.builds(
         Scenario,
-        name=TEXT.filter(str.strip),
+        name=TEXT.map(clean_name).filter(bool),
         system_prompt=TEXT,
         language_model=st.sampled_from(["", "windowseat-demo-32k"]),
         sampling=SAMPLING,

@@ -79,7 +79,16 @@ async def test_input_and_output_are_bounded(conversation, settings, upstream):
     assert upstream.log()[-1]["body"]["max_tokens"] <= 1_060
 
 
-@pytest.mark.parametrize("writer", [says(""), "tokens-5000", says("<think>They ask for"), "chinese", "length"])
+async def test_what_can_not_be_seen_of_it_is_not_stored(conversation, settings, upstream):
+    configure(settings, upstream, says("\u202eNight\u2066 train\u200b \u2764\ufe0f\u200d\U0001f525\u2069\u3164"))
+    await in_thread(ask, conversation)
+    assert await write_titles(settings) == 1
+    assert await in_thread(title_of, conversation) == "Night train \u2764\ufe0f\u200d\U0001f525"
+
+
+@pytest.mark.parametrize(
+    "writer", [says("\u200b\u3164\u2800"), says(""), "tokens-5000", says("<think>They ask for"), "chinese", "length"]
+)
 async def test_what_is_no_title_leaves_the_first_words(writer, conversation, settings, upstream):
     configure(settings, upstream, writer)
     await in_thread(ask, conversation)

@@ -155,4 +155,4 @@ def test_renaming_in_the_dialog_draws_the_list_and_tells_the_page(client, alice)
 
 
 def test_a_blank_title_is_refused_in_the_dialog(client, alice):
-    assert "can’t be blank" in client.post(of("rename", begin(alice)), {"title": " \n"}, headers=HTMX).text
+    assert "that can be seen" in client.post(of("rename", begin(alice)), {"title": " \n"}, headers=HTMX).text

@@ -13,6 +13,8 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from chatsite.names import NameField
+
 
 def language_choices() -> list[tuple[str, str]]:
     """Return the languages of the pages. A function, so that another language in the settings needs no migration."""
@@ -87,7 +89,7 @@ class User(AbstractBaseUser):
     """An account. Its role alone decides its rights: there are no groups."""
 
     email = LowercaseEmailField(_("email address"), unique=True)
-    name = models.CharField(_("name"), max_length=150, blank=True, help_text=_("How the page greets you."))
+    name = NameField(_("name"), max_length=150, blank=True, help_text=_("How the page greets you."))
     role = models.CharField(
         _("role"),
         max_length=8,

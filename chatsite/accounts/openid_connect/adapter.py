@@ -30,6 +30,7 @@ from chatsite.accounts.openid_connect.provider_reauthentication import (
     record_reauthentication,
 )
 from chatsite.accounts.sign_up.sign_up_policy import complete_sign_up, is_sign_up_open, may_sign_up
+from chatsite.names import clean_name
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
         user: User = super().populate_user(request, sociallogin, data)
-        user.name = data.get("name", "")[: User._meta.get_field("name").max_length]
+        user.name = clean_name(data.get("name", ""), most_characters=User._meta.get_field("name").max_length)
         return user
 
     def on_authentication_error(

@@ -28,6 +28,7 @@ from fido2.webauthn import UserVerificationRequirement
 
 from chatsite.accounts.models import SecurityEventKind, User
 from chatsite.accounts.security.security_log import record_request_event
+from chatsite.names import NameInput
 
 NAME_LENGTH = 60
 CREDENTIAL_LENGTH = 32_768  # the largest attestations are a third of it
@@ -91,7 +92,7 @@ class AddPasskeyForm(AddWebAuthnForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"] = forms.CharField(
+        self.fields["name"] = NameInput(
             label=_("Name"), required=False, max_length=NAME_LENGTH, help_text=_("To tell your passkeys apart.")
         )
         self.fields["passwordless"].label = _("Sign in with it alone, without a password")
@@ -114,7 +115,7 @@ def _with_chosen_purpose(added: dict[str, Any]) -> dict[str, Any]:
 
 
 class RenamePasskeyForm(EditWebAuthnForm):
-    name = forms.CharField(label=_("Name"), max_length=NAME_LENGTH)
+    name = NameInput(label=_("Name"), max_length=NAME_LENGTH)
 
 
 class _AnyCredential(forms.Form):

@@ -9,7 +9,7 @@
     │ ├ PicturesTooLargeForModel, RemarkTooLong
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
-    │ ├ SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
+    │ ├ NameInvisible, SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
     │ └ PictureTooLarge, TooManyPictures, PicturesGone, PictureAlreadySent
     ├ SiteBusy                        the same request may be answered in a moment
     ├ FrameError                      the page sent what is not a frame
@@ -185,6 +185,7 @@ from .inputs import (
     MessageExcluded,
     MessageNotEditable,
     MessageNotPinnable,
+    NameInvisible,
     NotesHaveTooManyCharacters,
     NotesHaveTooManyTokens,
     NothingToContinue,
@@ -318,6 +319,7 @@ __all__ = [
     "MoneyReserved",
     "MoneyUsedUp",
     "MonthlyMoneyUsedUp",
+    "NameInvisible",
     "NotesHaveTooManyCharacters",
     "NotesHaveTooManyTokens",
     "NotesTooLong",

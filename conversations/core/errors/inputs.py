@@ -189,6 +189,13 @@ class FrameError(ConversationError):
         super().__init__()
 
 
+class NameInvisible(InputError):
+    """Nothing but controls and characters without a shape."""
+
+    code = "name_invisible"
+    template = "A name needs at least one character that can be seen."
+
+
 class SavedPromptIncomplete(InputError):
     code = "saved_prompt_incomplete"
     template = "A saved prompt needs a name and a text."

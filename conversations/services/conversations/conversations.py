@@ -14,9 +14,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.models import User
+from chatsite.names import clean_name
 from conversations.core.errors import ConversationNotFound, ScenarioNotFound, WebSearchNotOffered
 from conversations.core.frames.definitions import ConversationRenamed, ModelChosen
-from conversations.core.text.storable_text import UNSTORABLE
 from conversations.live.fanout import person_topic, publish, publish_frame
 from conversations.models import Conversation, Picture, Scenario
 from conversations.models.scenario import PLAIN, WITH_TOOLS, WebSearch
@@ -141,11 +141,11 @@ def default_scenario() -> Scenario:
 
 
 def rename_conversation(conversation: Conversation, *, title: str) -> str:
-    """Name the conversation and return its name as it is stored; a blank *title* changes nothing and stays blank.
+    """Name the conversation and return its name as it is stored; blank if nothing of *title* can be seen.
 
-    No language model names it from then on. All pages of its owner show it.
+    Then nothing is changed. Otherwise no language model names it from then on. All pages of its owner show it.
     """
-    cleaned = " ".join(UNSTORABLE.sub("", title).split())[: Conversation._meta.get_field("title").max_length]
+    cleaned = clean_name(title, most_characters=Conversation._meta.get_field("title").max_length)
     if cleaned:
         Conversation.objects.filter(pk=conversation.pk).update(title=cleaned, title_is_given=True)
         frame = ConversationRenamed(conversation.public_id, cleaned)

@@ -15,6 +15,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from chatsite.accounts.models import User
+from chatsite.names import clean_name
 from conversations.access import lock_admitted
 from conversations.core.errors import ReplyInProgress
 from conversations.core.frames.definitions import MessageStored
@@ -28,6 +29,7 @@ from conversations.services.limits.message_checks import check_message
 from conversations.services.pictures.pictures import take_pictures
 from conversations.services.windows.active_path import add_reply, lock_conversation
 
+MOST_OF_LINE = 1_000  # characters that a title is looked for in
 POSTED_OR_STREAMING = """
 SELECT client_id, id FROM conversations_message WHERE conversation_id = %s AND (client_id = %s OR state = 'streaming')
 """
@@ -152,9 +154,9 @@ def _store(
 
 
 def title_from(content: str) -> str:
-    """Return the first line of *content*, shortened at a word."""
-    line = next((line.strip() for line in content.splitlines() if line.strip()), "")
-    return shorten_title(line)
+    """Return the first line of *content* of which anything can be seen, shortened at a word."""
+    lines = (clean_name(line[:MOST_OF_LINE]) for line in content.splitlines())
+    return clean_name(shorten_title(next(filter(None, lines), "")))
 
 
 def _announce(conversation: Conversation, posted: PostedMessage) -> None:

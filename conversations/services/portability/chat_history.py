@@ -115,7 +115,7 @@ def _scenario_for(user: User, scenario_id: int | None, system_prompt: str | None
     if system_prompt is None or system_prompt == chosen.system_prompt:
         return chosen
     wanted = copy_scenario(user, chosen)
-    wanted.system_prompt, wanted.name = system_prompt, title_from(system_prompt)
+    wanted.system_prompt, wanted.name = system_prompt, title_from(system_prompt) or chosen.name
     return _stored_already(wanted) or _store(user, wanted)
 
 

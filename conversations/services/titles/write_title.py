@@ -13,6 +13,7 @@ from functools import partial
 from django.conf import settings
 from django.db import connection, transaction
 
+from chatsite.names import clean_name
 from conversations.core.errors import CompletionError, ConversationError, UnusableTitle
 from conversations.core.frames.definitions import ConversationRenamed
 from conversations.core.prompt.title_text import clean_title, title_request
@@ -100,7 +101,7 @@ async def _ask(claimed: ClaimedTitle, writer: ModelContext, client: CompletionCl
         cut_off=UnusableTitle,
     )
     written = await request.ask(client)
-    if title := clean_title(written, question=claimed.question):
+    if title := clean_name(clean_title(written, question=claimed.question)):
         return title
     raise UnusableTitle
 

@@ -69,14 +69,19 @@ def keep(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
 def rename(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """Ask for the new title: in a dialog that leaves the page as it is, or on a page that leads to the conversation."""
     conversation = find_conversation(request.user, public_id)
-    is_blank = False
+    typed = conversation.title
     if request.method == "POST":
-        if title := rename_conversation(conversation, title=request.POST.get("title", "")):
+        typed = request.POST.get("title", "")
+        if title := rename_conversation(conversation, title=typed):
             return _renamed(request, public_id, title)
-        is_blank = True
     template = "conversations/_rename.html" if request.htmx else "conversations/rename.html"
-    current = parameters.optional_unique_id(request, "current")
-    return render(request, template, {"conversation": conversation, "current": current, "is_blank": is_blank})
+    context = {
+        "conversation": conversation,
+        "current": parameters.optional_unique_id(request, "current"),
+        "typed": typed,
+        "is_refused": request.method == "POST",
+    }
+    return render(request, template, context)
 
 
 def _renamed(request: HtmxRequest, public_id: uuid.UUID, title: str) -> HttpResponse:

@@ -26,6 +26,14 @@ def test_a_new_person_gets_an_account_with_the_address_that_the_provider_vouches
     assert EmailAddress.objects.get().verified
 
 
+def test_of_the_name_that_the_provider_gives_what_can_be_seen_is_kept(client, provider):
+    provider.person = person("ada", "ada@example.org", name="\u202eAda\u2069\n L\u200b" + "x" * 200)
+    sign_in_there(client)
+    name = get_user(client).name
+    assert name.startswith("Ada Lxx")
+    assert len(name) == 150
+
+
 def test_the_same_person_comes_back_to_the_same_account_whatever_the_address_is_now(client, provider):
     sign_in_there(client)
     provider.person = person("ada", "lovelace@example.org")
