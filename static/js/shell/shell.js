@@ -9,6 +9,7 @@ import { dataOf, find } from "../shared/dom.js";
 import "../shared/every_page.js";
 import { startMenus } from "../shared/menus.js";
 import { Sidebar } from "../sidebar/sidebar.js";
+import { startFailedRequests } from "./failed_requests.js";
 import { Navigation } from "./navigation.js";
 import { startPage } from "./page.js";
 
@@ -40,4 +41,8 @@ for (const event of DIALOG_DONE) {
 startCopying(document.body, (sentence) => announcer.say(sentence));
 startMenus(document.body);
 openWhenFilled(smallDialog);
+startFailedRequests({
+  onFailed: (element) => sidebar.element.contains(element) && sidebar.close(),
+  onGone: (conversation) => sidebar.remove(conversation),
+});
 navigation.begin();

@@ -3,7 +3,7 @@
  * Those stand on top of it, the others under dates.
  */
 
-import { closest, dataOf, find, query, queryAll } from "../shared/dom.js";
+import { closest, dataOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
 import { htmx, isPost } from "../shared/htmx.js";
 import { sentence } from "../shared/sentences.js";
 import { drawTabStop, startListKeys } from "./list_keys.js";
@@ -293,6 +293,25 @@ export class Sidebar {
         this.onAwaitingApproval(sentence("awaitingApproval", { title }));
       }
     }
+  }
+
+  /**
+   * Take a conversation off the list that is there no more; the focus goes to the next one.
+   * @param {string} conversation
+   */
+  remove(conversation) {
+    const item = this.#entry(conversation)?.closest(".entry");
+    if (!item) {
+      return;
+    }
+    const entries = queryAll(this.element, "[data-entry]");
+    const at = entries.findIndex((entry) => item.contains(entry));
+    const next = focusedIn(item) && (entries[at + 1] ?? entries[at - 1]);
+    item.remove();
+    this.awaiting.delete(conversation);
+    this.writing.delete(conversation);
+    this.#draw();
+    next?.focus();
   }
 
   /** Once something was done in the drawer, the note that says so must not lie below it. */
