@@ -31,7 +31,10 @@ SCRIPTS = {
     "bundles/markdown.js": "js/markdown/markdown.js",
     "bundles/map.js": "js/map/map.js",
     "bundles/message_sheet.js": "js/messages/message_sheet.js",
+    "bundles/citations.js": "js/messages/citations.js",
+    "bundles/commands.js": "js/composer/commands.js",
     "bundles/dictation.js": "js/composer/dictation.js",
+    "bundles/tour.js": "js/composer/tour.js",
     "bundles/spoken_text.js": "js/messages/spoken_text.js",
 }
 HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}

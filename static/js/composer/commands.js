@@ -3,7 +3,7 @@
  * with `@` (the documents that questions are looked up in). The server says what there is each time a list opens.
  */
 
-import { getJson } from "../server/http.js";
+import { getJson, sentenceFor } from "../server/http.js";
 import { find } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 import { SuggestionList } from "./suggestion_list.js";
@@ -37,6 +37,7 @@ const NOTHING = { commands: [], prompts: [], scenarios: [], documents: [] };
  * @param {CommandActions} options.actions
  * @param {(id: number, name: string) => unknown} options.onScenario told which one is chosen
  * @param {(sentence: string) => void} options.say
+ * @returns {SuggestionList}
  */
 export function startCommands(form, { composer, url, actions, onScenario, say }) {
   let offered = NOTHING;
@@ -116,7 +117,7 @@ export function startCommands(form, { composer, url, actions, onScenario, say })
       const { content } = await getJson(address);
       composer.replaceBeforeCaret(0, content);
     } catch (error) {
-      composer.showFailure(error);
+      composer.showError(sentenceFor(error)); // a refusal of this bundle is one here alone
     }
   }
 
@@ -140,6 +141,8 @@ export function startCommands(form, { composer, url, actions, onScenario, say })
       }));
     return { start, suggestions };
   }
+
+  return list;
 }
 
 /**

@@ -36,9 +36,6 @@ export class SuggestionList {
     this.list = list;
     this.find = find;
     this.onOpened = onOpened;
-    field.setAttribute("aria-autocomplete", "list");
-    field.setAttribute("aria-haspopup", "listbox");
-    field.setAttribute("aria-controls", list.id);
     field.addEventListener("input", () => this.refresh());
     field.addEventListener("click", () => this.refresh());
     field.addEventListener("keydown", (event) => this.#keyPressed(event), { capture: true });

@@ -4,12 +4,12 @@ import { closest, find } from "../shared/dom.js";
 
 /**
  * @param {HTMLElement} page
- * @param {HTMLElement | null} tour shown in the empty page; above the composer once it has begun
+ * @param {HTMLElement} tour shown in the empty page; above the composer once it has begun
  * @param {{send: (content: string) => boolean, signal: AbortSignal}} options *send* tells whether it has begun to
  */
 export function startTour(page, tour, { send, signal }) {
-  if (!tour) {
-    return;
+  if (signal.aborted) {
+    return; // left before this was fetched
   }
   const stops = [...tour.querySelectorAll("button")].filter((button) => button.dataset.action === "tour");
   const end = find(tour, '[data-part="tour-end"]');
@@ -30,7 +30,7 @@ export function startTour(page, tour, { send, signal }) {
 
   function leave() {
     observer.disconnect();
-    tour?.remove();
+    tour.remove();
   }
   signal.addEventListener("abort", () => observer.disconnect());
 

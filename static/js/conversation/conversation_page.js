@@ -1,7 +1,7 @@
 /** The page of a conversation: makes its parts and puts them together. */
 
 import { AttachedPictures } from "../composer/attached_pictures.js";
-import { startCommands } from "../composer/commands.js";
+import { startCommandsOnceTyped } from "../composer/commands_once_typed.js";
 import { Composer } from "../composer/composer.js";
 import { showDictationButton } from "../composer/dictation_button.js";
 import { Draft } from "../composer/draft.js";
@@ -9,7 +9,6 @@ import { MessageQueue } from "../composer/message_queue.js";
 import { Meter } from "../composer/meter.js";
 import { startSuggestions } from "../composer/suggestions.js";
 import { TemporaryNote } from "../composer/temporary_note.js";
-import { startTour } from "../composer/tour.js";
 import { startWebSwitch } from "../composer/web_switch.js";
 import { startDocuments } from "../documents/documents.js";
 import { AutoScroll } from "../messages/auto_scroll.js";
@@ -23,6 +22,7 @@ import { WindowCoverage } from "../messages/window_coverage.js";
 import { Connection } from "../server/connection.js";
 import { getJson, postForm, Refusal } from "../server/http.js";
 import { Announcer } from "../shared/announcer.js";
+import { fetchBundle } from "../shared/bundles.js";
 import { labelCopyButtons } from "../shared/copy_buttons.js";
 import { dataOf, fieldOf, find, query } from "../shared/dom.js";
 import { htmx } from "../shared/htmx.js";
@@ -223,7 +223,12 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   const stop = find(page, '[data-part="stop"]', HTMLButtonElement);
   stop.addEventListener("click", () => stop.matches(":focus-visible") && composer.focus()); // it goes, and its focus
   startSuggestions(page, { onChosen: (question) => composer.propose(question) });
-  startTour(page, query(page, '[data-part="tour"]'), { send: (content) => composer.sendBeside(content), signal });
+  const tour = query(page, '[data-part="tour"]');
+  if (tour) {
+    /** @type {Promise<typeof import("../composer/tour.js") | undefined>} */
+    const bundle = fetchBundle("tour");
+    bundle.then((fetched) => fetched?.startTour(page, tour, { send: (content) => composer.sendBeside(content), signal }));
+  }
   startReplyNotice(page, { title: () => find(page, "[data-conversation-title]").textContent ?? "", signal });
   startInspector(find(document, "#inspector", HTMLDialogElement), { range, url: urls.thread });
   startLargePictures(page, find(document, "#large-picture", HTMLDialogElement));
@@ -263,7 +268,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     onRefused,
   });
   const keys = find(document, "#help");
-  startCommands(form, {
+  startCommandsOnceTyped(form, {
     composer,
     url: () =>
       `${urls.commands}?${new URLSearchParams(connection.isStored ? { conversation } : { scenario: beginning.scenario })}`,

@@ -16,8 +16,9 @@ const GAP = 6;
  * @param {HTMLElement} page
  * @param {HTMLElement} card a popover
  * @param {AbortSignal} signal ends it
+ * @param {{citation: HTMLElement, type: string}} met the number that was met first, and by which event
  */
-export function startCitations(page, card, signal) {
+export function startCitations(page, card, signal, met) {
   const shown = new PassageCard(card);
   signal.addEventListener("abort", () => clearTimeout(shown.timer));
   page.addEventListener("click", (event) => shown.open(citationAt(event)));
@@ -26,6 +27,13 @@ export function startCitations(page, card, signal) {
   page.addEventListener("focusin", (event) => shown.meetFocus(citationAt(event), hasVisibleFocus(event)));
   page.addEventListener("focusout", (event) => citationAt(event) && shown.leave());
   page.addEventListener("scroll", (event) => isScroller(event) && shown.follow(), true);
+  if (met.type === "click") {
+    shown.open(met.citation);
+  } else if (met.citation.matches(":focus-visible")) {
+    shown.meetFocus(met.citation, true);
+  } else if (met.citation.matches(":hover")) {
+    shown.dwell(met.citation);
+  }
 }
 
 /** @param {Event} event */

@@ -4,7 +4,7 @@ import { fetchBundle } from "../shared/bundles.js";
 import { closeByItself } from "../shared/dialogs.js";
 import { closest, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
-import { startCitations } from "./citations.js";
+import { startCitationsOnceMet } from "./citations_once_met.js";
 import { startEditing } from "./message_editor.js";
 import { startMessageKeys } from "./message_keys.js";
 import { startPins } from "./pins.js";
@@ -71,7 +71,7 @@ export function startMessageActions(
   startReadingAloud(page, { onRefused: ({ message }) => composer.showError(message), signal });
   startSheet(page, sheet, onRefused);
   startPressing(page);
-  startCitations(page, passageCard, signal);
+  startCitationsOnceMet(page, passageCard, signal);
   startSources(page, { onNarrow: (question) => composer.narrow(question) });
   startMessageKeys(page, { KeyP: "pin", KeyX: "exclude", KeyE: "edit", KeyW: "inspect" });
 }

@@ -1,0 +1,34 @@
+/** What the composer offers at `/` and `@`: fetched with the first key, as it is not needed before. */
+
+import { fetchBundle } from "../shared/bundles.js";
+
+const EVENTS = ["keydown", "input"];
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {Parameters<typeof import("./commands.js").startCommands>[1]} options
+ */
+export function startCommandsOnceTyped(form, options) {
+  const { field } = options.composer;
+
+  async function start() {
+    for (const name of EVENTS) {
+      field.removeEventListener(name, start);
+    }
+    /** @type {typeof import("./commands.js") | undefined} */
+    const fetched = await fetchBundle("commands");
+    if (fetched) {
+      fetched.startCommands(form, options).refresh();
+    } else {
+      listen(); // the next key tries again
+    }
+  }
+
+  function listen() {
+    for (const name of EVENTS) {
+      field.addEventListener(name, start);
+    }
+  }
+
+  listen();
+}
