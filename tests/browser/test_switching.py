@@ -214,7 +214,7 @@ def test_a_server_that_cannot_be_reached_leaves_the_page_as_it_is(two):
     href = listed(two, "The first one").get_attribute("href")
     two.route(f"**{href}", lambda route: route.abort(), times=2)  # at the press, and again at the click
     listed(two, "The first one").click()
-    expect(two.get_by_text("Can’t reach the server.")).to_be_visible()
+    expect(two.get_by_text("No connection: the conversation could not be opened.")).to_be_visible()
     expect(composer(two)).to_have_value("half a thought")
     assert two.url == address
     listed(two, "The first one").click()

@@ -142,6 +142,26 @@ def test_all_pages_of_its_owner_hear_of_a_new_name(alice, monkeypatch, django_ca
     assert told == [(f"user.{alice.pk}", frame)]
 
 
+def test_all_pages_of_its_owner_hear_that_it_is_deleted_or_back_and_how_long_that_can_be_undone(
+    alice, monkeypatch, django_capture_on_commit_callbacks
+):
+    told = []
+    monkeypatch.setattr(conversations, "publish", lambda topic, payload: told.append((topic, json.loads(payload))))
+    conversation = begin(alice)
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_conversation(conversation)
+        restore_conversation(user=alice, public_id=conversation.public_id)
+        delete_conversation(conversation)
+        Conversation.objects.update(deleted_at=timezone.now() - LONG_AGO)
+        sweep_deleted_conversations()
+    assert {topic for topic, _ in told} == {f"user.{alice.pk}"}
+    assert {(frame["type"], frame["conversation"]) for _, frame in told} == {
+        ("conversation.deleted", str(conversation.public_id))
+    }
+    news = [(frame["deleted"], frame["can_be_undone"]) for _, frame in told]
+    assert news == [(True, True), (False, False), (True, True), (True, False)]
+
+
 def test_what_is_deleted_can_be_brought_back(alice):
     conversation = begin(alice)
     delete_conversation(conversation)

@@ -154,5 +154,14 @@ def test_renaming_in_the_dialog_draws_the_list_and_tells_the_page(client, alice)
     assert "Názvy" in answer.text
 
 
+def test_what_is_brought_back_by_a_script_leads_there_without_a_page(client, alice):
+    conversation = post(begin(alice), "Hello").message.conversation
+    client.post(of("delete", conversation))
+    answer = client.post(of("restore", conversation), headers=HTMX)
+    restored = {"conversation": str(conversation.public_id), "address": of("conversation", conversation)}
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert json.loads(answer.headers["hx-trigger"]) == {"restored": restored}
+
+
 def test_a_blank_title_is_refused_in_the_dialog(client, alice):
     assert "that can be seen" in client.post(of("rename", begin(alice)), {"title": " \n"}, headers=HTMX).text

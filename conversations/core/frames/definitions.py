@@ -321,6 +321,15 @@ class ConversationRenamed(ConversationFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationDeleted(ConversationFrame):
+    """Whether the conversation is *deleted*, and whether that *can_be_undone*. For all pages of its owner."""
+
+    type: ClassVar[str] = "conversation.deleted"
+    deleted: bool
+    can_be_undone: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationSnapshot(ConversationFrame):
     """What is stored from *from_position* on: one piece of HTML per message, oldest first.
 
@@ -391,6 +400,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         ConversationAwaitsApproval,
         ConversationWriting,
         ConversationRenamed,
+        ConversationDeleted,
         ConversationSnapshot,
         ErrorFrame,
     )

@@ -16,7 +16,7 @@ from django.utils import timezone
 from chatsite.accounts.models import User
 from chatsite.names import clean_name
 from conversations.core.errors import ConversationNotFound, ScenarioNotFound, WebSearchNotOffered
-from conversations.core.frames.definitions import ConversationRenamed, ModelChosen
+from conversations.core.frames.definitions import ConversationDeleted, ConversationRenamed, ModelChosen
 from conversations.live.fanout import person_topic, publish, publish_frame
 from conversations.models import Conversation, Picture, Scenario
 from conversations.models.scenario import PLAIN, WITH_TOOLS, WebSearch
@@ -154,26 +154,37 @@ def rename_conversation(conversation: Conversation, *, title: str) -> str:
 
 
 def delete_conversation(conversation: Conversation) -> None:
-    """Delete the conversation and stop its reply. It can be restored until it is swept."""
+    """Delete the conversation, stop its reply, tell all pages of its owner. It can be restored until it is swept."""
     with transaction.atomic():
         locked = lock_conversation(conversation)  # a message that is being sent comes before this, or is refused
         locked.deleted_at = timezone.now()
         locked.save(update_fields=["deleted_at"])
+        _tell_once_stored(locked, deleted=True, can_be_undone=True)
     for reply in conversation.messages.filter(state="streaming"):
         stop_reply(conversation=conversation, reply_id=reply.pk)
 
 
 def restore_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
-    """Bring a deleted conversation back. Raises `ConversationNotFound` if it has been swept."""
+    """Bring a deleted conversation back, for all pages of its owner. Raises `ConversationNotFound` if it was swept."""
     mine = Conversation.objects.filter(public_id=public_id, owner_id=user.pk)
     mine.update(deleted_at=None)
     if (conversation := mine.first()) is None:
         raise ConversationNotFound
+    _tell_once_stored(conversation, deleted=False, can_be_undone=False)
     return conversation
 
 
+def _tell_once_stored(conversation: Conversation, *, deleted: bool, can_be_undone: bool) -> None:
+    """Tell all pages of the owner, once that is stored, whether the conversation is there."""
+    frame = ConversationDeleted(conversation.public_id, deleted, can_be_undone)
+    transaction.on_commit(partial(publish, person_topic(conversation.owner_id), frame.to_json()))
+
+
 def sweep_deleted_conversations() -> int:
-    """Delete the rows of what was deleted long enough ago; the ledger keeps its amounts. Returns how many."""
+    """Delete the rows of what was deleted long enough ago; the ledger keeps its amounts. Returns how many.
+
+    Pages that still show one offer to bring it back no longer.
+    """
     over = Conversation.objects.filter(deleted_at__lt=timezone.now() - KEPT_AFTER_DELETION)
     return sum(_sweep(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
 
@@ -203,14 +214,19 @@ def sweep_unused_conversations() -> int:
     over = Conversation.objects.filter(
         HOLDS_NOTHING, ~Exists(pictures), last_active_at__lt=timezone.now() - KEPT_UNUSED, deleted_at=None
     )
-    return sum(_sweep(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+    return sum(_sweep(over, pk, is_told=False) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
 
 
-def _sweep(over: QuerySet[Conversation], pk: int) -> bool:
-    """Delete one conversation, unless its owner brings it back at this moment."""
+def _sweep(over: QuerySet[Conversation], pk: int, *, is_told: bool = True) -> bool:
+    """Delete one conversation, unless its owner brings it back at this moment.
+
+    Pages are told of it, but for one that they may begin again under its id (not *is_told*).
+    """
     with transaction.atomic():
         wait_for_other_deletions()
         conversation = over.select_for_update(skip_locked=True).filter(pk=pk).first()
         if conversation:
+            if is_told:
+                _tell_once_stored(conversation, deleted=True, can_be_undone=False)
             conversation.delete()
     return conversation is not None

@@ -115,5 +115,10 @@ def delete(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
 @require_POST
 @answers_errors()
 def restore(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Bring the conversation back, and lead to it: a script is told where it is."""
     conversation = restore_conversation(user=request.user, public_id=public_id)
-    return redirect("conversations:conversation", conversation.public_id)
+    address = reverse("conversations:conversation", args=[conversation.public_id])
+    if request.htmx:
+        restored = {"conversation": str(public_id), "address": address}
+        return trigger_client_event(HttpResponse(status=204), "restored", restored)
+    return redirect(address)

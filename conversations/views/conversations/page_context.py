@@ -270,6 +270,7 @@ def _urls(public_id: uuid.UUID) -> dict[str, str]:
         "model": of_conversation("choose_model"),
         "webSearch": of_conversation("web_search"),
         "notes": of_conversation("notes"),
+        "delete": of_conversation("delete"),
         "newTemporary": f"{reverse('conversations:new')}?temporary=true",
         "commands": reverse("conversations:commands"),
         "newPrompt": reverse("conversations:new_saved_prompt"),

@@ -29,6 +29,7 @@ import { htmx } from "../shared/htmx.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
 import { Costs } from "./costs.js";
+import { DeletedNote, isNotFound } from "./deleted_note.js";
 import { frameHandler } from "./frame_handlers.js";
 import { startInspector } from "./inspector.js";
 import { MapOfLongThread } from "./map_of_long_thread.js";
@@ -147,6 +148,15 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     signal,
   });
   const temporaryNote = temporary && new TemporaryNote(temporary, signal);
+  const deletedNote = new DeletedNote(find(page, '[data-part="deleted"]'), {
+    url: urls.delete,
+    say: (sentence) => announcer.say(sentence),
+    onRestored() {
+      composer.showError("");
+      connection.sync();
+    },
+    signal,
+  });
   const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
   const costs = new Costs(find(page, '[data-part="costs"]'), {
     onSwitched: () => connection.sync(messages.firstPosition),
@@ -194,6 +204,8 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       costs,
       model,
       onState,
+      onDeleted: (frame) => deletedNote.take(frame),
+      onNotFound: (sentence) => lookWhetherDeleted().then((isDeleted) => isDeleted || composer.showError(sentence)),
       onGapTooLarge: () => navigation.replace(urls.conversation),
     }),
     onTransport: showTransport,
@@ -227,7 +239,9 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   if (tour) {
     /** @type {Promise<typeof import("../composer/tour.js") | undefined>} */
     const bundle = fetchBundle("tour");
-    bundle.then((fetched) => fetched?.startTour(page, tour, { send: (content) => composer.sendBeside(content), signal }));
+    bundle.then((fetched) =>
+      fetched?.startTour(page, tour, { send: (content) => composer.sendBeside(content), signal }),
+    );
   }
   startReplyNotice(page, { title: () => find(page, "[data-conversation-title]").textContent ?? "", signal });
   startInspector(find(document, "#inspector", HTMLDialogElement), { range, url: urls.thread });
@@ -309,6 +323,16 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   document.addEventListener("promptSaved", () => announcer.say(sentence("promptSaved")), { signal });
   onState();
 
+  /** The page may have missed that the conversation was deleted: whether it is there no more, and then say so. */
+  async function lookWhetherDeleted() {
+    const error = await getJson(`${urls.sync}?from=${messages.position}`).catch((thrown) => thrown);
+    if (!connection.isStored || !isNotFound(error)) {
+      return false;
+    }
+    deletedNote.take({ deleted: true, can_be_undone: !temporary });
+    return true;
+  }
+
   /** What has become of the last reply. */
   function replyState() {
     if (messages.awaitsApproval) {
@@ -330,6 +354,22 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
    * @param {import("../composer/draft.js").Attempt} attempt
    */
   async function send(content, attempt) {
+    deletedNote.refuseIfDeleted();
+    try {
+      await sendNow(content, attempt);
+    } catch (error) {
+      if (isNotFound(error) && (await lookWhetherDeleted())) {
+        deletedNote.refuseIfDeleted();
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * @param {string} content
+   * @param {import("../composer/draft.js").Attempt} attempt
+   */
+  async function sendNow(content, attempt) {
     const note = await sending.send(content, attempt);
     if (note !== undefined) {
       temporaryNote?.begin();
@@ -344,6 +384,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
    * @param {import("../composer/draft.js").Attempt} attempt
    */
   async function sendOrQueue(content, attempt) {
+    deletedNote.refuseIfDeleted();
     if (!queue.isNeeded) {
       try {
         await send(content, attempt);

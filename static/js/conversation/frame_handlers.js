@@ -1,7 +1,7 @@
 /** What each frame from the server does to the page. */
 
 /**
- * @import { ConversationSnapshot, MessageMarked, ReplyPiece, ServerFrame } from "../server/frames.js"
+ * @import { ConversationDeleted, ConversationSnapshot, MessageMarked, ReplyPiece, ServerFrame } from "../server/frames.js"
  *
  * @typedef {object} PageParts
  * @property {HTMLElement} page
@@ -15,6 +15,8 @@
  * @property {import("./costs.js").Costs} costs
  * @property {import("./model_choice.js").ModelChoice} model
  * @property {() => void} onState told when a reply may have begun or ended
+ * @property {(frame: ConversationDeleted) => void} onDeleted told when the conversation is deleted, or that is undone
+ * @property {(sentence: string) => void} onNotFound told when the server finds no such conversation, or no such reply in it
  * @property {() => void} onGapTooLarge called when more is new than a snapshot holds, or it is above the page
  */
 
@@ -35,11 +37,15 @@ export function frameHandler({
   costs,
   model,
   onState,
+  onDeleted,
+  onNotFound,
   onGapTooLarge,
 }) {
   /** @param {ServerFrame} frame */
   function take(frame) {
-    if (frame.type === "error") {
+    if (frame.type === "error" && frame.code === "conversation_not_found") {
+      onNotFound(frame.message);
+    } else if (frame.type === "error") {
       composer.showError(frame.message);
     } else if (frame.conversation === conversation) {
       takeOurs(frame);
@@ -82,6 +88,9 @@ export function frameHandler({
         break;
       case "message.marked":
         takeMark(frame);
+        break;
+      case "conversation.deleted":
+        onDeleted(frame);
         break;
       case "model.chosen":
         model.show();

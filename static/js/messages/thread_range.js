@@ -10,7 +10,7 @@ import { dataOf, find, query, queryAll } from "../shared/dom.js";
 import { htmx } from "../shared/htmx.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
-import { showToast } from "../shared/toasts.js";
+import { showProblem } from "../shared/toasts.js";
 
 const NEAR_PIXELS = 800; // of an edge, from which on the messages beyond it are loaded
 const FEWEST_KEPT = 60; // messages above or below what is read that stay on the page
@@ -101,7 +101,7 @@ export class ThreadRange {
       return undefined;
     }
     if (!piece) {
-      showToast(sentence("unreachable"));
+      showProblem(sentence("notOpened"));
       return undefined;
     }
     if (!piece.dataset.asked) {

@@ -24,6 +24,8 @@
  * @typedef {{type: "conversation.awaiting_approval", conversation: string, awaiting_approval: boolean}} ConversationAwaitsApproval
  * @typedef {{type: "conversation.writing", conversation: string, writing: boolean}} ConversationWriting
  * @typedef {{type: "conversation.renamed", conversation: string, title: string}} ConversationRenamed
+ * @typedef {{type: "conversation.deleted", conversation: string, deleted: boolean,
+ *   can_be_undone: boolean}} ConversationDeleted
  * @typedef {{type: "conversation.snapshot", conversation: string, from_position: number, parent: number | null,
  *   title: string, messages: DrawnMessage[], window: CoveredWindow, costs: string, model_key: string,
  *   awaiting_approval: string[], writing: string[], live: boolean}} ConversationSnapshot
@@ -42,7 +44,7 @@
  *
  * @typedef {MessageStored | MessageMarked | MessageShown | ModelChosen | ReplyStarted | ReplySearching | ReplyPiece | ReplyStep |
  *   ReplyRestarted | ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationWriting |
- *   ConversationRenamed | ConversationSnapshot | ErrorFrame} ServerFrame
+ *   ConversationRenamed | ConversationDeleted | ConversationSnapshot | ErrorFrame} ServerFrame
  */
 
 export {};

@@ -6,6 +6,7 @@ import { find } from "./dom.js";
  * A page has those that its scripts say.
  *
  * @typedef {"copy" | "copied" | "notCopied" | "replyDone"
+ *   | "deletedHere" | "deletedForEver" | "deletionUndone" | "conversationNotOpened"
  *   | "notOpened" | "notDone" | "gone" | "conversationGone" | "sessionChanged" | "serverFailed" | "serverRefused"
  *   | "noSocket" | "lateText" | "noConnection" | "unreachable" | "tooLarge"
  *   | "thinking" | "thinkingBegun" | "thoughtFor" | "secondsLong" | "minutesLong"

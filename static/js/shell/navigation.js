@@ -9,7 +9,7 @@ import { refreshDocuments } from "../documents/document_lists.js";
 import { closest, dataOf, find, query, queryAll } from "../shared/dom.js";
 import { htmx } from "../shared/htmx.js";
 import { sentence } from "../shared/sentences.js";
-import { showToast } from "../shared/toasts.js";
+import { clearProblems, showProblem } from "../shared/toasts.js";
 
 /**
  * @typedef {object} StartedView a conversation or a page that is shown
@@ -19,10 +19,15 @@ import { showToast } from "../shared/toasts.js";
  * @property {() => void} focus gives the focus to where one goes on
  *
  * @typedef {{view: HTMLElement, sheets: HTMLLinkElement[]}} FetchedView and the style sheets that it needs
+ * @typedef {FetchedView | "gone" | "failed" | null | undefined} Fetched gone is a conversation that was deleted; failed is
+ *   the server; null is something without a place in the shell; undefined did not come
  */
 
 const WITHOUT_SHELL = "X-Without-Shell";
 const IN_SHELL = /^\/(c\/[0-9a-f-]{36}\/(documents\/)?|(usage|scenarios|accounts?)\/(.+\/)?)$/; // and no file: see #leadsHere
+const OF_CONVERSATION = /^\/c\/([0-9a-f-]{36})\//;
+const NOT_FOUND = 404;
+const SERVER_FAULT = 500;
 const FRESH_MS = 2_000;
 const OWN_SHEETS = 'link[rel="stylesheet"]:not([data-part="shell-styles"])';
 
@@ -31,7 +36,7 @@ export class Navigation {
   #shown;
   /** @type {AbortController | undefined} of what is being fetched */
   #fetching;
-  /** What is fetched while a link is still held down. @type {{address: string, began: number, ending: AbortController, view: Promise<FetchedView | null | undefined>} | undefined} */
+  /** What is fetched while a link is still held down. @type {{address: string, began: number, ending: AbortController, view: Promise<Fetched>} | undefined} */
   #ahead;
   /** What was in view at each entry of the history that was left, by its key. @type {Map<string, unknown>} */
   #places = new Map();
@@ -44,11 +49,14 @@ export class Navigation {
    * @param {HTMLElement} options.view holds the conversation or page
    * @param {(main: HTMLElement) => StartedView} options.start
    * @param {(news?: string) => void} options.onArrived told when another one is shown, and what is to be said of it
+   * @param {(gone?: string) => void} options.onStayed told when what is shown stays, as the other one could not be: the
+   *   conversation, if that is because it is there no more
    */
-  constructor({ view, start, onArrived }) {
+  constructor({ view, start, onArrived, onStayed }) {
     this.view = view;
     this.start = start;
     this.onArrived = onArrived;
+    this.onStayed = onStayed;
     history.scrollRestoration = "manual"; // before what is to be scrolled has come, the browser could not
     addEventListener("pointerdown", (event) => this.#fetchAhead(event), { passive: true });
     addEventListener("pointercancel", () => this.#ahead?.ending.abort()); // the finger scrolls
@@ -76,7 +84,7 @@ export class Navigation {
    * @param {string} [news] to be said once it is shown
    */
   replace(address, news) {
-    this.#show(address, () => history.replaceState({ key: newKey() }, "", address), news);
+    this.#show(address, () => history.replaceState({ key: newKey() }, "", address), { news });
   }
 
   /**
@@ -119,7 +127,7 @@ export class Navigation {
    * Return what was fetched ahead, or fetch it now.
    * @param {string} address
    * @param {AbortSignal} signal
-   * @returns {Promise<FetchedView | null | undefined>} undefined if it did not come
+   * @returns {Promise<Fetched>}
    */
   async #fetch(address, signal) {
     const ahead = this.#ahead;
@@ -147,15 +155,19 @@ export class Navigation {
       location.reload();
       return;
     }
-    this.#show(address, () => undefined);
+    const shown = this.#address;
+    const key = this.#key;
+    this.#show(address, () => undefined, {
+      stay: (isGone) => (isGone ? history.replaceState({ key }, "", shown) : history.pushState({ key }, "", shown)),
+    });
   }
 
   /**
    * @param {string} address
    * @param {() => void} enter makes it the address of the page
-   * @param {string} [news]
+   * @param {{news?: string, stay?: (isGone: boolean) => void}} [options] *stay* makes the one that is shown the address again
    */
-  async #show(address, enter, news) {
+  async #show(address, enter, { news, stay } = {}) {
     this.#fetching?.abort();
     const fetching = new AbortController();
     this.#fetching = fetching;
@@ -164,15 +176,19 @@ export class Navigation {
     if (fetching.signal.aborted) {
       return;
     }
+    if (fetched === undefined || fetched === "gone" || fetched === "failed") {
+      this.view.ariaBusy = null;
+      stay?.(fetched === "gone");
+      this.#sayWhy(address, fetched);
+      return;
+    }
     const isComplete = fetched && (await loadSheets(fetched.sheets));
     if (fetching.signal.aborted) {
       fetched && removeSheets(fetched.sheets);
       return;
     }
     this.view.ariaBusy = null;
-    if (fetched === undefined) {
-      showToast(sentence("unreachable"));
-    } else if (!fetched || !isComplete || dataOf(fetched.view, "shell") !== dataOf(document.body, "shell")) {
+    if (!fetched || !isComplete || dataOf(fetched.view, "shell") !== dataOf(document.body, "shell")) {
       location.assign(address); // as a page it says what it is
     } else {
       this.#leave();
@@ -180,6 +196,17 @@ export class Navigation {
       this.#arrivedAt(address);
       this.#put(fetched, news);
     }
+  }
+
+  /**
+   * @param {string} address of what could not be shown
+   * @param {"gone" | "failed" | undefined} why
+   */
+  #sayWhy(address, why) {
+    const [, conversation] = OF_CONVERSATION.exec(address) ?? [];
+    const unreachable = isConversation(address) ? "conversationNotOpened" : "notOpened";
+    this.onStayed(why === "gone" ? conversation : undefined);
+    showProblem(sentence(why === "gone" ? "conversationGone" : why === "failed" ? "serverFailed" : unreachable));
   }
 
   #leave() {
@@ -205,6 +232,7 @@ export class Navigation {
     this.view.remove();
     refreshDocuments(); // at which htmx lets go of lists that are gone
     this.view = view;
+    clearProblems();
     useSheets(sheets);
     document.body.insertBefore(view, place);
     htmx()?.process(view);
@@ -233,16 +261,19 @@ export class Navigation {
 }
 
 /**
- * Return the view that *address* answers with, or null if its answer is something else.
+ * Return the view that *address* answers with, or why there is none.
  * @param {string} address
  * @param {AbortSignal} signal
- * @returns {Promise<FetchedView | null>}
+ * @returns {Promise<Fetched>}
  */
 async function fetchView(address, signal) {
   const headers = { Accept: "text/html", [WITHOUT_SHELL]: "true" };
   const response = await fetch(address, { headers, signal, credentials: "same-origin", cache: "no-store" });
+  if (response.status === NOT_FOUND && OF_CONVERSATION.test(address)) {
+    return "gone";
+  }
   if (!response.ok || response.redirected) {
-    return null;
+    return response.status >= SERVER_FAULT ? "failed" : null;
   }
   const template = document.createElement("template");
   template.innerHTML = await response.text();
@@ -305,6 +336,15 @@ function addressFollowedBy(event) {
 /** @param {string} path */
 function isInShell(path) {
   return path === dataOf(document.body, "new") || IN_SHELL.test(path);
+}
+
+/**
+ * Whether a conversation is at *address*, or the page where one begins.
+ * @param {string} address
+ */
+function isConversation(address) {
+  const [path] = address.split("?");
+  return path === dataOf(document.body, "new") || OF_CONVERSATION.exec(path)?.[0] === path;
 }
 
 /** @param {Location | HTMLAnchorElement} place */

@@ -6,7 +6,7 @@ import { fetchBundle } from "../shared/bundles.js";
 import { closest, dataOf, find, query } from "../shared/dom.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
-import { showToast } from "../shared/toasts.js";
+import { clearProblems, showProblem } from "../shared/toasts.js";
 
 /** @typedef {typeof import("./page_parts.js")} PageParts */
 
@@ -23,7 +23,7 @@ export function startPage(page, { socket, sidebar, announcer: region }) {
   sidebar.enterPage(find(page, "h1").textContent.trim(), dataOf(page, "conversation"));
   localiseTimes(page);
   keepPlace(signal);
-  keepListTrue(socket, sidebar, signal);
+  sayWhenDeleted(socket, dataOf(page, "conversation"), signal);
   const keys = find(document, "#help");
   startKeyList(keys, signal);
   startShortcuts(
@@ -54,24 +54,20 @@ function keepPlace(signal) {
 }
 
 /**
- * Ask for the list again when the socket is back: frames for it were missed, and no conversation asks for what is stored.
+ * A page about a conversation that is deleted meanwhile stays; what is done on it would be refused.
  * @param {import("../server/socket.js").Socket} socket
- * @param {import("../sidebar/sidebar.js").Sidebar} sidebar
+ * @param {string} conversation
  * @param {AbortSignal} signal
  */
-function keepListTrue(socket, sidebar, signal) {
-  let wasLost = socket.failures > 0;
+function sayWhenDeleted(socket, conversation, signal) {
   const stopListening = socket.listen({
-    onOpen: () => {
-      if (wasLost) {
-        wasLost = false;
-        sidebar.reload();
+    onOpen: () => undefined,
+    onFrame(frame) {
+      if (frame.type === "conversation.deleted" && frame.conversation === conversation) {
+        frame.deleted ? showProblem(sentence("conversationGone")) : clearProblems();
       }
     },
-    onFrame: () => undefined,
-    onFailure: () => {
-      wasLost = true;
-    },
+    onFailure: () => undefined,
   });
   signal.addEventListener("abort", stopListening);
 }
@@ -105,7 +101,7 @@ async function startParts(page, say, signal, asked) {
     return;
   }
   if (pressed) {
-    showToast(sentence("unreachable"));
+    showProblem(sentence("notOpened"));
   }
   const again = (/** @type {Event} */ event) => {
     if (closest(event, 'button[type="button"][data-action]')) {

@@ -5,7 +5,7 @@ import { Socket } from "../server/socket.js";
 import { Announcer } from "../shared/announcer.js";
 import { startCopying } from "../shared/copy_buttons.js";
 import { openWhenFilled } from "../shared/dialogs.js";
-import { dataOf, find } from "../shared/dom.js";
+import { closest, dataOf, find } from "../shared/dom.js";
 import "../shared/every_page.js";
 import { startMenus } from "../shared/menus.js";
 import { Sidebar } from "../sidebar/sidebar.js";
@@ -32,12 +32,33 @@ const navigation = new Navigation({
     sidebar.close();
     announcer.say(news ?? sidebar.title);
   },
+  onStayed(gone) {
+    sidebar.close(); // which may lie over what is said
+    gone && sidebar.remove(gone);
+  },
 });
 
-socket.listen({ onOpen: () => undefined, onFrame: (frame) => sidebar.take(frame), onFailure: () => undefined });
+let wasLost = false; // the socket, and with it frames about the list
+socket.listen({
+  onOpen() {
+    if (wasLost) {
+      wasLost = false;
+      sidebar.reload();
+    }
+  },
+  onFrame: (frame) => sidebar.take(frame),
+  onFailure() {
+    wasLost = true;
+  },
+});
 for (const event of DIALOG_DONE) {
   document.addEventListener(event, () => smallDialog.close());
 }
+document.addEventListener("restored", (event) => {
+  const { detail } = /** @type {CustomEvent<{address: string}>} */ (event);
+  closest(event, ".toast")?.remove();
+  location.pathname === detail.address || navigation.go(detail.address);
+});
 startCopying(document.body, (sentence) => announcer.say(sentence));
 startMenus(document.body);
 openWhenFilled(smallDialog);

@@ -10,7 +10,7 @@ import { drawTabStop, startListKeys } from "./list_keys.js";
 import { hideEmptyGroups, moveEntry } from "./list_order.js";
 
 /**
- * @import { ConversationAwaitsApproval, ConversationRenamed, ConversationWriting, ServerFrame } from "../server/frames.js"
+ * @import { ConversationAwaitsApproval, ConversationDeleted, ConversationRenamed, ConversationWriting, ServerFrame } from "../server/frames.js"
  */
 
 export class Sidebar {
@@ -110,6 +110,10 @@ export class Sidebar {
       case "conversation.renamed":
         this.#takeRenamed(frame);
         break;
+      case "conversation.deleted":
+        this.#heard.push(frame);
+        frame.deleted ? this.#takeDeleted(frame) : this.reload();
+        break;
       case "conversation.awaiting_approval":
         this.#heard.push(frame);
         this.#takeAwaitingApproval(frame);
@@ -178,6 +182,17 @@ export class Sidebar {
       this.reload(); // begun in another tab
     }
     this.#draw();
+  }
+
+  /**
+   * An entry that waits for the answer to its own deletion is taken off by that: htmx listens to none that has gone.
+   * @param {ConversationDeleted} frame
+   */
+  #takeDeleted({ conversation }) {
+    const item = this.#entry(conversation)?.closest(".entry");
+    if (item && !query(item, ".htmx-request")) {
+      this.remove(conversation);
+    }
   }
 
   /** @param {string[]} conversations */

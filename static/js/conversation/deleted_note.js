@@ -1,0 +1,71 @@
+/** Says that the conversation was deleted, in another tab or because its time was over, and offers to undo that. */
+
+import { Refusal } from "../server/http.js";
+import { find } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
+
+/** @import { ConversationDeleted } from "../server/frames.js" */
+
+const NOT_FOUND = "conversation_not_found";
+const GONE = 404; // what was deleted has been swept meanwhile
+
+export class DeletedNote {
+  /** Whether this page deletes the conversation itself: then it is left for another one. */
+  #isDeleting = false;
+
+  /**
+   * @param {HTMLElement} element
+   * @param {object} options
+   * @param {string} options.url to which a deletion is posted
+   * @param {(sentence: string) => void} options.say
+   * @param {() => void} options.onRestored
+   * @param {AbortSignal} options.signal ends it
+   */
+  constructor(element, { url, say, onRestored, signal }) {
+    this.element = element;
+    this.undo = find(element, "[data-undo]");
+    this.say = say;
+    this.onRestored = onRestored;
+    const note = (/** @type {boolean} */ isDeleting, /** @type {Event} */ event) => {
+      if (event instanceof CustomEvent && event.detail.requestConfig.path === url) {
+        this.#isDeleting = isDeleting;
+      }
+    };
+    this.undo.addEventListener("htmx:responseError", (event) => {
+      this.undo.hidden = event instanceof CustomEvent && event.detail.xhr.status === GONE;
+    });
+    document.addEventListener("htmx:beforeRequest", (event) => note(true, event), { signal });
+    for (const failed of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) {
+      document.addEventListener(failed, (event) => note(false, event), { signal });
+    }
+  }
+
+  /** @param {Pick<ConversationDeleted, "deleted" | "can_be_undone">} news */
+  take({ deleted, can_be_undone: canBeUndone }) {
+    if (this.#isDeleting || (!deleted && this.element.hidden)) {
+      return;
+    }
+    const isNews = this.element.hidden === deleted;
+    this.element.hidden = !deleted;
+    this.undo.hidden = !canBeUndone;
+    if (isNews) {
+      this.say(deleted ? find(this.element, "p").textContent : sentence("deletionUndone"));
+    }
+    if (!deleted) {
+      this.onRestored();
+    }
+  }
+
+  /** Throw what a server says of a message to a conversation that is not there: what is typed stays. */
+  refuseIfDeleted() {
+    if (!this.element.hidden) {
+      const message = sentence(this.undo.hidden ? "deletedForEver" : "deletedHere");
+      throw new Refusal({ code: NOT_FOUND, message });
+    }
+  }
+}
+
+/** @param {unknown} error */
+export function isNotFound(error) {
+  return error instanceof Refusal && error.code === NOT_FOUND;
+}
