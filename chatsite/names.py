@@ -35,7 +35,7 @@ MARKS = "\u061c\u200e\u200f"  # a direction for what has none, such as the signs
 SPELLING = re.compile(f"[{VARIATIONS}{JOINERS}{MARKS}]+")
 ONE_VARIATION, ONE_JOINER, ONE_MARK = (re.compile(f"[{each}]") for each in (VARIATIONS, JOINERS, MARKS))
 SEEN = ("L", "N", "P", "S", "Co", "Cn")  # of Unicode's categories; the last ones are shown as a box at least
-ENDS_ISOLATES = re.compile("[\n\r\x1c-\x1e\x85\u2029]")  # what ends a paragraph ends all isolates in it
+ENDS_ISOLATES = re.compile("[\x00-\x1f\x7f-\x9f\u2029]")  # what ends a paragraph ends all isolates in it
 RIGHT_TO_LEFT = {"R", "AL", "AN"}
 INVISIBLE = _("A name needs at least one character that can be seen.")
 

@@ -144,3 +144,18 @@ def test_another_conversation_is_deleted_with_a_finger_and_can_be_brought_back(p
     phone.get_by_role("button", name="Delete").tap()
     phone.get_by_role("button", name="Undo").tap()
     expect(phone.get_by_role("heading", level=1)).to_have_text("The first one")
+
+
+def test_a_title_from_right_to_left_changes_no_other_word(page):
+    """Isolated, by two invisible characters, so that its sign stays behind it and the rest of the sentence in order."""
+    isolated = "\u2068שלום!\u2069"
+    say(page, "My name is Andrew")
+    listed(page, "My name is Andrew").hover()
+    page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    page.get_by_label("Title", exact=True).fill("\u202eשלום!\u2069")
+    page.get_by_label("Title", exact=True).press("Enter")
+    expect(page).to_have_title(f"{isolated} · Windowseat")
+    expect(listed(page, "שלום!")).to_have_count(1)
+    listed(page, "שלום!").hover()
+    page.get_by_role("button", name=f"Delete “{isolated}”", exact=True).click()
+    expect(page.get_by_text(f"“{isolated}” is deleted.")).to_be_visible()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 
 import pytest
 from django.urls import reverse
 
 from conversations.models import Scenario
 from conversations.services.saved_prompts.saved_prompts import save_prompt
-from tests.support.people import begin, make_user
+from tests.support.people import begin, make_user, post
+from tests.support.source import PROJECT
 from tests.views.test_scenarios import FORM
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -91,3 +94,79 @@ def test_two_prompts_can_not_look_the_same(client, alice):
     save_prompt(alice, name="Weekly", content="one")
     answer, _ = name_prompt(client, alice, "\u200bWeekly\u2060")
     assert "another saved prompt of this name" in answer.text
+
+
+# In sentences
+
+HEBREW = "שלום!"
+ISOLATED = f"\u2068{HEBREW}\u2069"
+
+
+def read(answer):
+    return html.unescape(answer.text)
+
+
+@pytest.fixture
+def titled(client, alice):
+    """Return a conversation with a title from right to left."""
+    conversation = begin(alice)
+    post(conversation, "Hello")
+    name_conversation(client, alice, HEBREW)
+    return conversation
+
+
+def test_a_title_changes_the_order_of_no_word_around_it(client, titled):
+    page = read(client.get(reverse("conversations:conversation", args=[titled.public_id])))
+    assert f"<title>{ISOLATED} · Windowseat</title>" in page
+    for words in ("Actions for", "Rename", "Notes on", "Delete"):
+        assert f'aria-label="{words} “{ISOLATED}”"' in page
+    assert f'dir="auto" data-entry-title>{HEBREW}<' in page
+    deleted = client.post(reverse("conversations:delete", args=[titled.public_id]), follow=True)
+    assert f"“{ISOLATED}” is deleted." in read(deleted)
+
+
+def test_a_title_from_left_to_right_stands_as_it_is(client, alice, titled):
+    name_conversation(client, alice, "Lofoten (2)!")
+    page = read(client.get(reverse("conversations:conversation", args=[titled.public_id])))
+    assert "<title>Lofoten (2)! · Windowseat</title>" in page
+    assert "Rename “Lofoten (2)!”" in page
+
+
+def test_names_of_scenarios_and_prompts_stand_in_sentences_the_same_way(client, alice):
+    name_scenario(client, alice, HEBREW)
+    listed = read(client.get("/scenarios/"))
+    assert f"“{ISOLATED}” is saved." in listed
+    assert f"with {ISOLATED}<" in listed
+    scenario = alice.scenarios.get()
+    assert f"Delete “{ISOLATED}”?" in read(client.get(f"/scenarios/{scenario.pk}/delete/"))
+    assert f"“{ISOLATED}” is deleted." in read(client.post(f"/scenarios/{scenario.pk}/delete/", follow=True))
+    prompt = save_prompt(alice, name=HEBREW, content="text")
+    assert f'aria-label="Delete “{ISOLATED}”"' in read(client.get("/account/prompts/"))
+    gone = client.post(reverse("conversations:delete_saved_prompt", args=[prompt.pk]), follow=True)
+    assert f"“{ISOLATED}” is deleted." in read(gone)
+
+
+def test_ones_own_name_stands_in_sentences_the_same_way(client, alice):
+    name_oneself(client, alice, HEBREW)
+    page = read(client.get("/"))
+    assert f"Where to, {ISOLATED}?" in page
+    assert f'aria-label="{ISOLATED}: account and site"' in page
+
+
+SENTENCE = re.compile(r"{% blocktranslate([^%]*)%}")
+GIVEN = re.compile(r"\w+=([\w.]*?([^\W_]+))(?=[\s|])(\S*)")  # what stands in it, the last word of that, and its filters
+NAMES = {"title", "name", "email", "label", "model", "entry", "authenticator"}
+OURS = {"cl.opts.verbose_name", "current_site.name", "change.detail_label"}  # kinds of rows, the site, roles
+
+
+def test_every_name_in_a_sentence_of_a_template_is_isolated():
+    templates = [path for ending in ("html", "txt") for path in (PROJECT / "templates").rglob(f"*.{ending}")]
+    given = [
+        (path.name, *found.groups())
+        for path in templates
+        for sentence in SENTENCE.findall(path.read_text(encoding="utf-8"))
+        for found in GIVEN.finditer(sentence)
+    ]
+    names = [(file, what, filters) for file, what, word, filters in given if word in NAMES and what not in OURS]
+    assert len(names) > 30
+    assert [(file, what) for file, what, filters in names if not filters.endswith("|isolate")] == []

@@ -33,6 +33,7 @@ from chatsite.accounts.gate.passwords import (
 )
 from chatsite.accounts.gate.seats import assign_seats, list_seat_requests
 from chatsite.accounts.models import Gate, GateMode, GatePassword, GateRule, User
+from chatsite.names import isolate_name
 
 from .gate_forms import ExpiryForm, GateForm, NewPasswordForm
 
@@ -185,7 +186,7 @@ class GateAdmin(ModelAdmin):
 
     def _person_page(self, request: HttpRequest, person: User, **context: Any) -> HttpResponse:
         shown = {
-            "title": _("%(person)s at the gate") % {"person": person},
+            "title": _("%(person)s at the gate") % {"person": isolate_name(person)},
             "person": person,
             "admission": find_admission(person.pk).name,
             "password": PasswordState(person, find_gate_password(person)),

@@ -11,6 +11,8 @@ from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from chatsite.names import isolate_name
+
 
 class GateMode(models.TextChoices):
     OFF = "off", _("off")
@@ -67,7 +69,7 @@ class GatePassword(models.Model):
         ]
 
     def __str__(self) -> str:
-        return gettext("gate password of %(whom)s") % {"whom": self.user or gettext("everyone")}
+        return gettext("gate password of %(whom)s") % {"whom": isolate_name(self.user or gettext("everyone"))}
 
 
 class GateEntry(models.Model):

@@ -9,6 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from chatsite.names import isolate_name
+
 from .user import LowercaseEmailField
 
 
@@ -53,7 +55,7 @@ class Invitation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return gettext("invitation for %(whom)s") % {"whom": self.email or gettext("any address")}
+        return gettext("invitation for %(whom)s") % {"whom": isolate_name(self.email or gettext("any address"))}
 
     @property
     def state(self) -> InvitationState:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from chatsite.accounts.models import Invitation, User
 from chatsite.accounts.sign_up import first_admin, invitations
 from chatsite.accounts.sign_up.domains import ascii_domain, email_domain
+from chatsite.names import isolate_name
 
 
 class SignUpRefused(Exception):
@@ -40,7 +41,7 @@ def refusal_sentence(session: SessionBase, email: str) -> str | None:
         return None
     invitation = usable_invitation(session)
     if invitation and not invitation.is_for(email):
-        return _("This invitation is for %(email)s.") % {"email": invitation.email}
+        return _("This invitation is for %(email)s.") % {"email": isolate_name(invitation.email)}
     return None if invitation or settings.SIGN_UP == "open" or _is_at_our_domains(email) else policy_sentence()
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from chatsite.names import isolate_name
 from conversations.core.money.unit_prices import LARGEST_PRICE_USD, PRICE_DECIMALS
 from conversations.models import Price
 from conversations.models.price import today
@@ -79,7 +80,8 @@ class PriceForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes no argum
         found = []
         if name not in language_models():
             found.append(
-                gettext("%(name)s is not configured on this site. The price is kept for when it is.") % {"name": name}
+                gettext("%(name)s is not configured on this site. The price is kept for when it is.")
+                % {"name": isolate_name(name)}
             )
         if valid_from < today():
             found.append(

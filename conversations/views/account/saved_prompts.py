@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import trigger_client_event
 
+from chatsite.names import isolate_name
 from conversations.core.errors import InputError
 from conversations.models import SavedPrompt
 from conversations.services.saved_prompts.saved_prompts import (
@@ -78,5 +79,5 @@ def _saved(request: HtmxRequest) -> HttpResponse:
 def delete(request: HtmxRequest, prompt_id: int) -> HttpResponse:
     prompt = find_saved_prompt(request.user, prompt_id)
     prompt.delete()
-    messages.success(request, _("“%(name)s” is deleted.") % {"name": prompt.name})
+    messages.success(request, _("“%(name)s” is deleted.") % {"name": isolate_name(prompt.name)})
     return redirect("conversations:saved_prompts")

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect, reswap, retarget, trigger_client_event
 
+from chatsite.names import isolate_name
 from conversations.access import find_conversation
 from conversations.core.errors import FrameError
 from conversations.models.conversation import UNTITLED
@@ -101,7 +102,7 @@ def delete(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """Take the conversation away and offer to bring it back. A page that shows it goes to a new one."""
     conversation = find_conversation(request.user, public_id)
     delete_conversation(conversation)
-    text = gettext("“%(title)s” is deleted.") % {"title": conversation.title or gettext(UNTITLED)}
+    text = gettext("“%(title)s” is deleted.") % {"title": isolate_name(conversation.title or gettext(UNTITLED))}
     messages.success(request, text, extra_tags=str(public_id))
     current = parameters.optional_unique_id(request, "current")
     if not request.htmx:

@@ -17,6 +17,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
+from chatsite.names import isolate_name
 from conversations.core.errors import ConversationError, ScenarioNotFound
 from conversations.forms.scenario_forms import MATTERS_TO, ScenarioFileForm, ScenarioForm
 from conversations.models import Scenario
@@ -130,7 +131,7 @@ def _stored(request: HtmxRequest, scenario: Scenario) -> HttpResponse:
     if not scenario.pk:
         check_there_is_room(request.user)
     scenario.save()
-    messages.success(request, gettext("“%(name)s” is saved.") % {"name": scenario.shown_name})
+    messages.success(request, gettext("“%(name)s” is saved.") % {"name": isolate_name(scenario.shown_name)})
     return redirect("conversations:scenarios")
 
 
@@ -141,7 +142,7 @@ def delete(request: HtmxRequest, scenario_id: int) -> HttpResponse:
     scenario = find_own_scenario(request.user, scenario_id)
     if request.method == "POST":
         delete_scenario(user=request.user, scenario_id=scenario_id, successor_id=parameters.scenario_id(request))
-        messages.success(request, gettext("“%(name)s” is deleted.") % {"name": scenario.shown_name})
+        messages.success(request, gettext("“%(name)s” is deleted.") % {"name": isolate_name(scenario.shown_name)})
         return redirect("conversations:scenarios")
     context = {
         "scenario": scenario,

@@ -3,6 +3,7 @@
 import { uploadFile } from "../documents/upload_file.js";
 import { postForm, sentenceFor } from "../server/http.js";
 import { dataOf, find } from "../shared/dom.js";
+import { isolateName } from "../shared/names.js";
 import { sentence } from "../shared/sentences.js";
 
 /**
@@ -224,7 +225,7 @@ export class AttachedPictures {
     item.classList.add("is-failed");
     find(item, "progress").hidden = true;
     find(item, "[data-words]").textContent = reason;
-    this.say(`${file.name}: ${reason}`);
+    this.say(`${isolateName(file.name)}: ${reason}`);
     this.#changed();
   }
 

@@ -6,6 +6,7 @@
 
 import { closest, dataOf, focusedIn, query, queryAll } from "../shared/dom.js";
 import { isPost } from "../shared/htmx.js";
+import { isolateName } from "../shared/names.js";
 
 const LIST = "[data-documents]";
 const FAILED = "failed";
@@ -107,7 +108,7 @@ function sayChanges(before, now, { say, onFailed }) {
   const changed = [...now].filter(([id, { state }]) => before.get(id)?.state !== state);
   const told = changed.filter(([id]) => before.has(id));
   if (told.length) {
-    say(told.map(([, { name, status }]) => `${name}: ${status}`).join(". "));
+    say(told.map(([, { name = "", status }]) => `${isolateName(name)}: ${status}`).join(". "));
   }
   for (const [, { state, name = "", status = "" }] of changed) {
     if (state === FAILED) {

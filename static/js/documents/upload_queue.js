@@ -2,6 +2,7 @@
 
 import { Refusal, sentenceFor } from "../server/http.js";
 import { dataOf, find } from "../shared/dom.js";
+import { isolateName } from "../shared/names.js";
 import { sentence } from "../shared/sentences.js";
 import { uploadFile } from "./upload_file.js";
 import { UploadRow } from "./upload_row.js";
@@ -131,7 +132,7 @@ export class UploadQueue {
     } else {
       row.end(sentence("uploadKnown")); // nothing else on the page shows the outcome
     }
-    this.say(`${name}: ${sentence(created ? "uploadAdded" : "uploadKnown")}`);
+    this.say(`${isolateName(name)}: ${sentence(created ? "uploadAdded" : "uploadKnown")}`);
     this.onAdded();
   }
 
@@ -142,7 +143,7 @@ export class UploadQueue {
    */
   #fail(row, name, reason, { canTryAgain = false } = {}) {
     row.fail(reason, { canTryAgain });
-    this.say(`${name}: ${reason}`);
+    this.say(`${isolateName(name)}: ${reason}`);
   }
 
   /** @param {UploadRow} row */

@@ -1,6 +1,7 @@
 /** What scripts say: sentences that the page has in its language, in one block of JSON. */
 
 import { find } from "./dom.js";
+import { isolateName } from "./names.js";
 
 /**
  * A page has those that its scripts say.
@@ -28,7 +29,7 @@ const PLACEHOLDER = /%\((\w+)\)s|\{(\w+)\}/g;
 let sentences;
 
 /**
- * Return the sentence *name*, with *values* in its placeholders.
+ * Return the sentence *name*, with *values* in its placeholders, each of them isolated like a name.
  * @param {SentenceName} name
  * @param {Record<string, string>} [values]
  * @returns {string}
@@ -39,7 +40,7 @@ export function sentence(name, values = {}) {
   if (template === undefined) {
     throw new Error(`the page has no sentence ${name}`);
   }
-  return template.replace(PLACEHOLDER, (_, printf, braced) => values[printf ?? braced] ?? "");
+  return template.replace(PLACEHOLDER, (_, printf, braced) => isolateName(values[printf ?? braced] ?? ""));
 }
 
 /** @returns {Partial<Record<SentenceName, string>>} */

@@ -5,6 +5,7 @@
 
 import { closest, dataOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
 import { htmx, isPost } from "../shared/htmx.js";
+import { isolateName } from "../shared/names.js";
 import { sentence } from "../shared/sentences.js";
 import { drawTabStop, startListKeys } from "./list_keys.js";
 import { hideEmptyGroups, moveEntry } from "./list_order.js";
@@ -293,7 +294,7 @@ export class Sidebar {
 
   #drawTab() {
     const count = this.awaiting.size ? `(${this.awaiting.size}) ` : "";
-    document.title = `${count}${this.title} · ${this.element.dataset.site}`;
+    document.title = `${count}${isolateName(this.title)} · ${this.element.dataset.site}`;
   }
 
   /** Tell of each that has begun to ask and is in the list. The one that the page shows speaks for itself. */
