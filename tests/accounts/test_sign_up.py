@@ -46,6 +46,13 @@ def test_no_one_can_post_themselves_into_the_staff(client):
     assert not User.objects.get().is_staff
 
 
+@pytest.mark.parametrize("sign", ["\u202e", "\u200b", "\u2066"])
+def test_an_address_with_characters_that_can_not_be_seen_is_refused(client, sign_up, sign):
+    answer = sign_up(client, f"bob@exa{sign}mple.org")
+    assert "Enter a valid email address." in answer.content.decode()
+    assert not User.objects.exists()
+
+
 def test_an_address_is_kept_in_lower_case(client, sign_up):
     sign_up(client, "Bob@Example.ORG")
     assert User.objects.get().email == "bob@example.org"

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django import forms
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import models
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from chatsite.names import NameField
+from chatsite.names import NameField, clean_name
 
 
 def language_choices() -> list[tuple[str, str]]:
@@ -38,6 +40,12 @@ class GateRule(models.TextChoices):
     BLOCKED = "blocked", _("always blocked")
 
 
+def refuse_unseen_characters(address: str) -> None:
+    """Validator: Django lets controls stand in the domain of an address, which turn around what is beside it."""
+    if clean_name(address) != address:
+        raise ValidationError(validate_email.message, code="invalid")
+
+
 class LowercaseEmailInput(forms.EmailField):
     """An email address in a form, lowercased: another letter case counts as no change."""
 
@@ -54,6 +62,8 @@ else:
 
 class LowercaseEmailField(EmailField):
     """An email address that is stored, looked up and compared in lower case."""
+
+    default_validators = [*models.EmailField.default_validators, refuse_unseen_characters]
 
     def formfield(self, **kwargs: Any) -> Any:
         return super().formfield(**{"form_class": LowercaseEmailInput, **kwargs})
