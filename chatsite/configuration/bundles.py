@@ -53,6 +53,8 @@ STYLES: dict[str, tuple[str, ...]] = {
         "css/thinking.css",
         "css/tools.css",
         "css/composer.css",
+        "css/meter.css",
+        "css/suggestions.css",
         "css/documents.css",
         "css/citations.css",
         "css/pictures.css",

@@ -10,6 +10,7 @@ import { sentence } from "../shared/sentences.js";
  */
 
 const FOLLOWS_CONTENT = CSS.supports("field-sizing", "content");
+const ONE_LINE = 1.5; // lines of the field; more than that is more than one
 
 export class Composer {
   /**
@@ -48,6 +49,7 @@ export class Composer {
     });
     this.field.addEventListener("keydown", (event) => this.#keyPressed(event));
     form.addEventListener("submit", (event) => this.#submitted(event));
+    new ResizeObserver(() => this.#noteLines()).observe(this.field);
     this.#changed();
   }
 
@@ -190,6 +192,9 @@ export class Composer {
     this.tooLong = ""; // until the meter says so again
     this.draft.content = this.field.value;
     this.form.classList.toggle("has-content", this.hasContent);
+    if (!this.field.value) {
+      this.form.classList.remove("is-tall");
+    }
     this.#resize();
     this.onChange(this.field.value);
   }
@@ -285,6 +290,15 @@ export class Composer {
       this.hint.hidden = !isShown;
       const described = ["composer-error", isShown ? "composer-hint" : "", "meter-text meter-problem"];
       this.field.setAttribute("aria-describedby", described.filter(Boolean).join(" "));
+    }
+  }
+
+  /** More than a line of text gets the whole width of a phone, and keeps it until the field is empty. */
+  #noteLines() {
+    const { paddingBlockStart, paddingBlockEnd, lineHeight } = getComputedStyle(this.field);
+    const height = this.field.clientHeight - parseFloat(paddingBlockStart) - parseFloat(paddingBlockEnd);
+    if (this.field.value && height > ONE_LINE * parseFloat(lineHeight)) {
+      this.form.classList.add("is-tall");
     }
   }
 
