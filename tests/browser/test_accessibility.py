@@ -52,6 +52,7 @@ def test_what_is_wider_than_the_page(site, page):
     site.run(WIDE.format(public_id=page.url.rstrip("/").rpartition("/")[2]))
     page.reload()
     expect(messages(page).last.locator(":is(pre, table, math)[tabindex='0']")).to_have_count(3)
+    expect(messages(page).last.get_by_role("group", name="Code, wider than the page")).to_have_count(1)
     assert_none(find_faults(page, "wide parts of a message"))
 
 

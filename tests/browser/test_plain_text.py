@@ -1,4 +1,4 @@
-"""The plain text of rendered Markdown, as the browser makes it for the clipboard."""
+"""The plain text of rendered Markdown, as the browser makes it for the clipboard and for screen readers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,20 @@ PLAIN = """async (html) => {
 }"""
 
 
+READ = """async (html) => {
+  const { Announcer } = await import("/static/js/shared/announcer.js");
+  const [region, article] = [document.createElement("p"), document.createElement("article")];
+  article.innerHTML = `<h2 class="message-name">Demo</h2><div data-content>${html}</div>`;
+  new Announcer(region).readReply(article);
+  return region.textContent;
+}"""
+
+
 @pytest.fixture(scope="module")
-def plain(site, browser):
+def evaluate(site, browser):
     page = browser.new_page(base_url=site.address)
     page.goto("/accounts/login/")
-    yield lambda html: page.evaluate(PLAIN, html)
+    yield page.evaluate
     page.close()
 
 
@@ -38,5 +47,10 @@ def plain(site, browser):
         ("<p>  </p>", ""),
     ],
 )
-def test_blocks_stand_apart_and_marks_are_gone(plain, html, text):
-    assert plain(html) == text
+def test_blocks_stand_apart_and_marks_are_gone(evaluate, html, text):
+    assert evaluate(PLAIN, html) == text
+
+
+def test_a_finished_reply_is_read_without_the_words_of_buttons(evaluate):
+    code = '<div class="code-block-bar">python<button>Copy</button></div><pre><code>a</code></pre>'
+    assert evaluate(READ, f"<p>Code:</p><div>{code}</div>").strip() == "Demo: Code:\n\na"

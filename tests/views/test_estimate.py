@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -11,6 +12,7 @@ from django.urls import reverse
 
 from conversations.core.window.policies import WindowPolicy
 from conversations.models import Completion, Message, Scenario
+from conversations.providers.catalog.language_models import default_language_model, language_models
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
@@ -19,6 +21,7 @@ from tests.grounding.documents import store_document
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
+IN_VIEW = re.compile(r"Messages in view</dt><dd>(\d+)</dd>")
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 
@@ -97,6 +100,20 @@ def test_the_preview_shows_every_message_and_stores_nothing(client, conversation
     assert "What would be sent now" in preview
     assert list(Message.objects.values()) == before
     assert not Completion.objects.exists()
+
+
+def test_the_preview_of_an_empty_draft_counts_no_message_for_it(client, conversation):
+    shown = [ask(client, "preview", conversation, draft).text for draft in ("", "And now?")]
+    assert ["Nothing is written yet." in text for text in shown] == [True, False]
+    assert [IN_VIEW.search(text)[1] for text in shown] == ["6", "7"]
+
+
+def test_the_preview_names_the_model_as_the_page_does(client, conversation):
+    name = conversation.language_model or default_language_model().name
+    configured = language_models()[name]
+    assert configured.label != name
+    shown = ask(client, "preview", conversation).text
+    assert f"<dd><bdi>{configured.label}</bdi> <small>{name}</small></dd>" in shown
 
 
 def test_the_preview_says_what_is_not_in_it_yet(client, conversation):

@@ -43,6 +43,11 @@ class WindowRow:
     calls_tools: bool = False
     article: int | None = None
 
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether it stands for a draft in which nothing is written yet."""
+        return self.entry.kind == "newest" and not self.excerpt and not self.entry.pictures
+
 
 @dataclass(frozen=True, slots=True)
 class LeftOutRow:
@@ -70,7 +75,8 @@ class WindowView:
     @property
     def messages_in_view(self) -> int:
         """How many messages of people and of the language model are in it; calls of tools are none."""
-        return sum(row.entry.role in ("user", "assistant") and not row.calls_tools for row in self.rows)
+        rows = [row for row in self.rows if not row.is_unwritten]
+        return sum(row.entry.role in ("user", "assistant") and not row.calls_tools for row in rows)
 
     @property
     def moved_by(self) -> int:

@@ -41,6 +41,7 @@ def window_context(window: WindowView) -> dict[str, Any]:
     return {
         "window": window,
         "record": record,
+        "seen_by": model_label(record.language_model),
         "left_out": [
             (LEFT_OUT_LABELS[row.message.reason], row) for row in window.left_out if row.message.message not in told
         ],

@@ -1,6 +1,7 @@
 /** Code, tables and formulas that are wider than the page: the keyboard can reach them, and so scroll them. */
 
 import { queryAll } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
 
 const PARTS = '.prose :is(pre, table, .table-scroll, math[display="block"])';
 const PAUSE_MS = 300; // a reply that streams changes its size with each frame
@@ -24,11 +25,17 @@ export function startScrollableParts(list, signal) {
   });
 }
 
-/** @param {HTMLElement} list */
+/**
+ * Tables and formulas have a role of their own, and are read by what they hold.
+ * @param {HTMLElement} list
+ */
 function letReach(list) {
   const parts = queryAll(list, PARTS);
-  const wide = parts.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+  const wide = new Set(parts.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth));
   for (const part of parts) {
-    wide.includes(part) ? part.setAttribute("tabindex", "0") : part.removeAttribute("tabindex");
+    const name = part.matches("pre") ? sentence("wideCode") : part.matches("div") ? sentence("wideTable") : "";
+    for (const [attribute, value] of Object.entries({ tabindex: "0", role: name && "group", "aria-label": name })) {
+      wide.has(part) && value ? part.setAttribute(attribute, value) : part.removeAttribute(attribute);
+    }
   }
 }

@@ -1,6 +1,7 @@
 /** Tells a screen reader what has happened: a finished reply once, not each of its pieces. */
 
 import { find, query } from "./dom.js";
+import { plainText } from "./plain_text.js";
 
 const LONGEST_CHARACTERS = 2_000;
 
@@ -24,7 +25,7 @@ export class Announcer {
   /** @param {HTMLElement} article */
   readReply(article) {
     const by = find(article, ".message-name").textContent;
-    const content = find(article, "[data-content]").textContent.trim();
+    const content = plainText(find(article, "[data-content]"));
     const note = query(article, "[data-state-note]")?.textContent ?? "";
     this.say(`${by}: ${content.slice(0, LONGEST_CHARACTERS)} ${note}`);
   }
