@@ -171,6 +171,7 @@ class Migration(migrations.Migration):
                 ('summary_version', models.PositiveIntegerField(null=True)),
                 ('summarises', models.BooleanField(db_default=False, default=False, verbose_name='summarises')),
                 ('has_pins', models.BooleanField(default=False)),
+                ('forgotten_before', models.PositiveIntegerField(db_default=0, default=0, editable=False)),
                 ('notes', models.TextField(blank=True, db_default='', default='', editable=False)),
                 ('kept_out_of_recall', models.BooleanField(db_default=False, default=False, editable=False)),
                 ('searches_web', models.BooleanField(db_default=False, default=False, verbose_name='searches the web')),
@@ -234,6 +235,7 @@ class Migration(migrations.Migration):
                 ('pinned', models.BooleanField(default=False, verbose_name='pinned')),
                 ('excluded', models.BooleanField(default=False, verbose_name='excluded')),
                 ('never_recalled', models.BooleanField(db_default=False, default=False, verbose_name='never recalled')),
+                ('forgets_above', models.BooleanField(db_default=False, default=False, verbose_name='forgets what is above')),
                 ('state', models.CharField(choices=[('streaming', 'Streaming'), ('complete', 'Complete'), ('stopped', 'Stopped'), ('interrupted', 'Interrupted'), ('failed', 'Failed')], default='complete', max_length=12, verbose_name='state')),
                 ('error_code', models.CharField(blank=True, max_length=50, verbose_name='error code')),
                 ('error_params', models.JSONField(default=dict)),
@@ -754,6 +756,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='message',
             index=models.Index(condition=models.Q(('never_recalled', True)), fields=['conversation'], name='message_never_recalled'),
+        ),
+        migrations.AddIndex(
+            model_name='message',
+            index=models.Index(condition=models.Q(('forgets_above', True)), fields=['conversation'], name='message_forgets_above'),
         ),
         migrations.AddIndex(
             model_name='message',

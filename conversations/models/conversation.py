@@ -30,6 +30,7 @@ class Conversation(models.Model):
     *summarises* adds a summary of what is out of view to a sliding window policy. *has_pins* says whether any message
     is pinned, on any branch: a window without pins is read without asking for them.
     *language_model* is the owner's choice, and *effort* how hard it is asked to think; blank is the scenario's.
+    Messages at positions below *forgotten_before* are in no later request, whatever else is decided about them.
     *notes* are the owner's, sent with each question in it. One that is *kept_out_of_recall* is never looked in for a
     question in another one. *searches_web* looks its questions up on the web, where its scenario leaves that open.
     One with *temporary_until* is deleted at that moment; until then no list, export or recall of others has it.
@@ -54,6 +55,7 @@ class Conversation(models.Model):
     summary_version = models.PositiveIntegerField(null=True)
     summarises = models.BooleanField(_("summarises"), default=False, db_default=False)
     has_pins = models.BooleanField(default=False)
+    forgotten_before = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     notes = models.TextField(blank=True, editable=False, default="", db_default="")
     kept_out_of_recall = models.BooleanField(default=False, db_default=False, editable=False)
     searches_web = models.BooleanField(_("searches the web"), default=False, db_default=False)

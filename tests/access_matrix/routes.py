@@ -62,7 +62,7 @@ CONVERSATIONS = {
             "rating",
             "branch",
         ),
-        *("pin", "exclude", "recall", "edit", "show", "decide_call", "call_result", "reasoning"),
+        *("pin", "exclude", "recall", "forget", "remember", "edit", "show", "decide_call", "call_result", "reasoning"),
         *("add_picture", "picture", "describe_picture"),
         *("switch_summary", "edit_summary", "undo_summary"),
         *(f"{kind}_documents" for kind in ("conversation", "scenario")),

@@ -7,7 +7,18 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from .page_actions import messages, replies, say, scroll_up_to, scroller, wait_until
+from .page_actions import (
+    content_of,
+    messages,
+    open_menu,
+    replies,
+    say,
+    scroll_up_to,
+    scroller,
+    streaming,
+    wait_until,
+    write,
+)
 from .test_long_conversations import make_long
 from .test_places import shown
 
@@ -95,3 +106,66 @@ def test_a_conversation_that_is_wholly_in_view_has_neither_line_nor_blind(page):
     expect(line(page)).to_have_count(0)
     expect(page.locator(".has-blind")).to_have_count(0)
     expect(messages(page).last).to_have_attribute("data-mark", "in")
+
+
+def forget_above(article):
+    open_menu(article).get_by_role("menuitem", name="Forget everything above").click()
+
+
+def test_everything_above_a_message_is_forgotten_and_remembered(page):
+    for content in ("My name is Andrew", "Tell me something", "What is my name?"):
+        say(page, content)
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(messages(other)).to_have_count(6)
+    forget_above(messages(page).nth(4))
+    for tab in (page, other):
+        expect(line(tab)).to_be_visible()
+        expect(tab.get_by_text("you had it forget them")).to_be_visible()
+        expect(messages(tab).nth(3)).to_have_attribute("data-mark", "out")
+        expect(messages(tab).nth(4)).to_have_attribute("data-mark", "in")
+        assert messages(tab).nth(4).evaluate("e => e.previousElementSibling.matches('[data-horizon]')")
+    expect(page.locator('[data-part="announcer"]')).to_contain_text("Everything above is forgotten")
+    assert "Andrew" not in content_of(say(page, "And what is my name?"))
+    page.reload()
+    expect(line(page)).to_be_visible()
+    page.get_by_text("Why?", exact=True).click()
+    expect(page.get_by_text("You chose “Forget everything above” here.")).to_be_visible()
+    expect(page.get_by_text("Pin a message, and it is always sent, wherever it stands.")).to_be_hidden()
+    page.keyboard.press("Escape")
+    other.get_by_role("button", name="Remember them again").click()
+    for tab in (page, other):
+        expect(line(tab)).to_be_hidden()
+        expect(messages(tab).nth(1)).to_have_attribute("data-mark", "in")
+
+
+def test_what_is_forgotten_loses_no_pin(page):
+    say(page, "My name is Andrew")
+    open_menu(messages(page).first).get_by_role("menuitemcheckbox", name="Pin").click()
+    expect(messages(page).first).to_have_attribute("data-mark", "pinned")
+    say(page, "What is my name?")
+    forget_above(messages(page).nth(3))
+    expect(messages(page).first).to_have_attribute("data-mark", "out")
+    expect(line(page)).to_have_accessible_name("Demo (4k window) no longer sees anything above")
+    page.get_by_role("button", name="Remember them again").click()
+    expect(messages(page).first).to_have_attribute("data-mark", "pinned")
+
+
+def test_nothing_is_forgotten_while_a_reply_is_written(page):
+    say(page, "My name is Andrew")
+    write(page, "Count to 100000")
+    expect(streaming(page)).to_have_count(1)
+    forget_above(messages(page).nth(2))
+    expect(page.get_by_role("alert")).to_contain_text("A reply is")
+    expect(line(page)).to_be_hidden()
+    page.get_by_role("button", name="Stop the reply").click()
+
+
+def test_it_is_forgotten_without_javascript(page, open_page):
+    say(page, "My name is Andrew")
+    say(page, "What is my name?")
+    plain = open_page(page.url, java_script_enabled=False, storage_state=page.context.storage_state())
+    plain.get_by_role("menuitem", name="Forget everything above").last.click()
+    expect(line(plain)).to_be_visible()
+    plain.get_by_role("button", name="Remember them again").click()
+    expect(line(plain)).to_have_count(0)

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from .page_actions import CONVERSATION_PATH, composer, replies, say, scroller
+from .page_actions import CONVERSATION_PATH, composer, replies, say, scroller, wait_until
 
 PHONE = {"width": 390, "height": 844}
 ENLARGED_FIVE_TIMES = {"width": 256, "height": 160}
@@ -31,8 +31,9 @@ def test_words_in_a_wide_table_are_not_cut(page, site):
     say_and_get(page, site, TABLE)
     cells = replies(page).locator("td")
     expect(cells).to_have_count(COLUMNS)
+    cells.first.scroll_into_view_if_needed()  # what is far off the screen has no lines yet
     lines = "cell => { const words = document.createRange(); words.selectNodeContents(cell);"
-    assert cells.first.evaluate(lines + " return words.getClientRects().length; }") == 1
+    wait_until(page, lambda: cells.first.evaluate(lines + " return words.getClientRects().length; }") == 1)
 
 
 def test_a_cell_of_one_endless_word_does_not_make_the_other_columns_unreachable(signed_in, site):

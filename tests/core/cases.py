@@ -101,6 +101,7 @@ class Case:
     about_me: str = ""
     notes: str = ""
     newest_with_less_detail: HistoryMessage | None = None
+    forgotten_before: int = 0
 
     @property
     def chat_format(self) -> ChatFormat:
@@ -157,7 +158,7 @@ class Case:
     def turn(self) -> Turn:
         pins = [message for unit in self.units for message in unit.messages[: unit.pinned]]
         turn = Turn(self.newest, self.system_prompt, self.passages, pins, self.steps, self.tool_schema_tokens)
-        turn = replace(turn, recalled=self.recalled, summary=self.summary)
+        turn = replace(turn, recalled=self.recalled, summary=self.summary, forgotten_before=self.forgotten_before)
         if less := self.newest_with_less_detail:
             turn = replace(turn, with_smaller_pictures=lambda room_tokens: less)
         return replace(turn, about_me=self.about_me, notes=self.notes)

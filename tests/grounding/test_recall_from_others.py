@@ -11,6 +11,7 @@ from conversations.core.recall.weights import MOST_TERMS
 from conversations.grounding.recall.other_conversations import MOST_CONVERSATIONS, choose_other_conversations
 from conversations.models import Conversation, MessagePassage
 from conversations.services.message_index.index_messages import index_conversation
+from conversations.services.messages.forget_messages import forget_above
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.portability.chat_history import ChatHistory
 from tests.support.people import begin, make_user
@@ -104,6 +105,14 @@ def test_nothing_that_is_excluded_or_never_to_be_recalled_there(alice):
     exclude_message(conversation=other, message_id=other.messages.get(position=20).pk, excluded=True)
     other.messages.filter(position=22).update(never_recalled=True)
     assert not [text for text, _ in texts(ask(here)) if "lighthouse" in text]
+
+
+def test_nothing_that_is_forgotten_there(alice):
+    other = talk(alice, *filler(20), SECRET, "How nice.", *filler(4))
+    here = talk(alice, *filler(20), title="Here")
+    assert SECRET in [text for text, _ in texts(ask(here))]
+    forget_above(conversation=other, message_id=other.messages.get(position=22).pk)
+    assert SECRET not in [text for text, _ in texts(ask(here))]
 
 
 def test_small_talk_finds_nothing_there_either(alice):

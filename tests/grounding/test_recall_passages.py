@@ -13,6 +13,7 @@ from conversations.grounding.recall.recall_passages import recall_passages
 from conversations.models import Conversation, Message, MessagePassage
 from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.messages.edit_message import edit_message
+from conversations.services.messages.forget_messages import forget_above, remember_everything
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.replies.regenerate_reply import regenerate_reply
@@ -89,6 +90,18 @@ def test_an_excluded_message_is_not_found_until_it_is_included_again():
     assert first not in {each.message for each in find(conversation)}
     exclude_message(conversation=conversation, message_id=first, excluded=False)
     assert find(conversation)[0].message == first
+
+
+def test_a_forgotten_message_is_not_found_until_it_is_remembered():
+    conversation = long_talk(SECRET, "How nice.", "Hello", "Hello")
+    [third] = conversation.messages.filter(position=2)
+    forget_above(conversation=conversation, message_id=third.pk)
+    assert SECRET not in [passage.text for passage in find(conversation)]
+    [last] = conversation.messages.filter(position=63)
+    forget_above(conversation=conversation, message_id=last.pk)  # of which nothing is indexed after it
+    assert all(passage.position >= 62 for passage in find(conversation))
+    remember_everything(conversation=conversation)
+    assert find(conversation)[0].text == SECRET
 
 
 def test_what_left_the_path_is_not_found_though_it_is_still_indexed():

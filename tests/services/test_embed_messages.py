@@ -17,6 +17,7 @@ from conversations.services.message_index.embed_messages import (
     store_message_vectors,
 )
 from conversations.services.message_index.index_messages import index_conversation, rebuild_index
+from conversations.services.messages.forget_messages import forget_above
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.windows.active_path import leave_path
@@ -76,6 +77,12 @@ def test_what_may_not_be_sent_gets_no_vector():
     Message.objects.filter(pk=messages[2].pk).update(never_recalled=True)
     assert embed_next().texts == ["Word0 of trains.", "Word3 of trains."]
     assert embed_next() is None
+
+
+def test_what_is_forgotten_gets_no_vector():
+    conversation = talk(4)
+    forget_above(conversation=conversation, message_id=conversation.messages.get(position=2).pk)
+    assert embed_next().texts == ["Word2 of trains.", "Word3 of trains."]
 
 
 def test_nothing_is_asked_for_in_a_deleted_conversation():

@@ -9,7 +9,7 @@ import pytest
 from conversations.core.prompt.grounding_text import RECALL_HEADER
 from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.window_record import WindowRecord
-from conversations.models import Message
+from conversations.models import Conversation, Message
 from conversations.selectors.conversations.sent_request import sent_request
 from conversations.services.grounding.recall import Recalled, recalled_before
 from conversations.services.replies.complete_step import StepRequest, open_step
@@ -148,7 +148,16 @@ def test_it_is_sent_where_nothing_has_left_the_window_yet(elsewhere):
     assert "My brother Ben lives in Oslo." in prepared(question, from_elsewhere(elsewhere)).window.prompt[-1].content
 
 
-@pytest.mark.parametrize("change", ["kept out", "deleted", "another owner", "not wanted any more", "excluded"])
+def test_what_has_been_forgotten_since_is_not_sent(reply):
+    passage = found(first_message(reply))
+    Conversation.objects.filter(pk=reply.conversation_id).update(forgotten_before=passage.position + 1)
+    record = prepared(reply, passage).window.record
+    assert record.recall.included == record.recall.left_out == ()
+
+
+@pytest.mark.parametrize(
+    "change", ["kept out", "deleted", "another owner", "not wanted any more", "excluded", "forgotten"]
+)
 def test_what_may_not_be_looked_at_any_more_is_not_sent(reply, elsewhere, change):
     conversation = elsewhere.conversation
     if change == "kept out":
@@ -160,6 +169,8 @@ def test_what_may_not_be_looked_at_any_more_is_not_sent(reply, elsewhere, change
     elif change == "not wanted any more":
         reply.conversation.owner.recalls_other_conversations = False
         reply.conversation.owner.save()
+    elif change == "forgotten":
+        conversation.forgotten_before = 1_000
     else:
         Message.objects.filter(pk=elsewhere.pk).update(excluded=True)
     conversation.save()

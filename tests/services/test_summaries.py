@@ -17,6 +17,7 @@ from conversations.providers.clients.completions import CompletionClient
 from conversations.selectors.conversations.sent_request import sent_request
 from conversations.services.conversations.conversation_json import conversation_json
 from conversations.services.messages.edit_message import edit_message
+from conversations.services.messages.forget_messages import forget_above, remember_everything
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.summaries import store_summary
 from conversations.services.summaries.change_summary import edit_summary, summarise_conversation, undo_summary
@@ -162,6 +163,22 @@ async def test_words_of_an_excluded_message_are_never_sent_again(conversation, s
     assert first.content not in requests_for_summaries(upstream)[-1]
     assert SO_FAR not in requests_for_summaries(upstream)[-1]
     assert (await in_thread(current_of, conversation)).number == 2
+
+
+async def test_words_of_a_forgotten_message_are_never_sent_again(conversation, settings, upstream):
+    number = await written(conversation, settings)
+    first, third = [await in_thread(conversation.messages.get, position=position) for position in (0, 2)]
+    await in_thread(forget_above, conversation=conversation, message_id=third.pk)
+    assert await in_thread(current_of, conversation) is None
+    await written(conversation, settings, number)
+    assert first.content not in requests_for_summaries(upstream)[-1]
+    assert SO_FAR not in requests_for_summaries(upstream)[-1]
+    of_the_rest = await in_thread(current_of, conversation)
+    await in_thread(remember_everything, conversation=conversation)
+    assert await in_thread(current_of, conversation) is None
+    await write_all(settings)
+    assert first.content in requests_for_summaries(upstream)[-1]
+    assert (await in_thread(current_of, conversation)).number > of_the_rest.number
 
 
 async def test_after_another_path_was_taken_it_is_made_again(conversation, settings, upstream):

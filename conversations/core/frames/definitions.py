@@ -276,6 +276,14 @@ class MessageMarked(ConversationFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class MessagesForgotten(ConversationFrame):
+    """What stands above position *before* is in no later request; 0 if everything is remembered."""
+
+    type: ClassVar[str] = "messages.forgotten"
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
 class MessageShown(ConversationFrame):
     """Another version is shown at *position*, and what was said after it."""
 
@@ -395,6 +403,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         ReplyFailed,
         WindowRecorded,
         MessageMarked,
+        MessagesForgotten,
         MessageShown,
         ModelChosen,
         ConversationAwaitsApproval,

@@ -85,7 +85,8 @@ class Turn:
     it so far, each followed by its results, oldest first. *has_tools* is false for a request without tools. *recalled*
     are passages of older messages, best first; None where they were not looked up, *recall_error* the code of why.
     *recalls_other_conversations* tells whether some may be from there: then there is something to recall from the first
-    message on. *summary* stands for what has left the window, if it is kept.
+    message on. Nothing below position *forgotten_before* is sent: a window that begins there holds all that it may.
+    *summary* stands for what has left the window, if it is kept.
     *about_me* and *notes* are the user's own, about themselves and on this conversation. *with_smaller_pictures*
     returns the newest message with pictures that take at most so many tokens, or as few as they can: for a window that
     does not hold it otherwise. *text_so_far* is the reply to it with what it says already, where it is to be continued.
@@ -102,6 +103,7 @@ class Turn:
     recalled: Sequence[RecalledPassage] | None = None
     recall_error: str = ""
     recalls_other_conversations: bool = False
+    forgotten_before: int = 0
     summary: WindowSummary | None = None
     about_me: str = ""
     notes: str = ""
@@ -149,7 +151,7 @@ def compute_window(
     summary = _fit_summary(inputs, fixed, fixed.left_tokens - shortest_text_tokens - calls.smallest_tokens)
     left_tokens = fixed.left_tokens - calls.smallest_tokens - (summary.tokens if summary else 0)
     if policy.refuses_to_drop:
-        chosen = _choose_older(inputs, fixed, older, Room(left_tokens - shortest_text_tokens, anchor))
+        chosen = _choose_older(inputs, fixed, older, Room(left_tokens - shortest_text_tokens, inputs.kept_anchor))
         text = _fit_text(inputs, left_tokens - chosen.tokens)
         left_tokens -= text.tokens if text else 0
         material = _fit_material(inputs, calls, left_tokens - chosen.tokens)
@@ -160,7 +162,7 @@ def compute_window(
         material = _fit_material(inputs, calls, left_tokens)
         chosen, recall = _choose_and_recall(inputs, fixed, older, material.grounding, left_tokens - material.tokens)
     prompt_tokens = budget_tokens - left_tokens + material.tokens + chosen.tokens + recall.tokens
-    if summary and summary.tokens and not _first_position(turn, fixed, chosen):
+    if summary and summary.tokens and _first_position(turn, fixed, chosen) <= turn.forgotten_before:
         prompt_tokens -= summary.tokens
         summary = replace(summary, tokens=0, left_out="all_in_view")
     return Window(
@@ -184,6 +186,11 @@ class _Inputs:
     @property
     def overhead_tokens(self) -> int:
         return self.language_model.chat_format.overhead_tokens
+
+    @property
+    def kept_anchor(self) -> int | None:
+        """The anchor as a policy is told it: none in what is forgotten, as the conversation begins behind that."""
+        return self.anchor if (self.anchor or 0) > self.turn.forgotten_before else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,17 +335,17 @@ def _choose_and_recall(
     """Choose older messages, and of those before them what is recalled."""
     recall_tokens = inputs.policy.recall_tokens(room_tokens)
     if not recall_tokens:
-        return _choose_older(inputs, fixed, older, Room(room_tokens, inputs.anchor)), PackedRecall(grounding.text)
+        return _choose_older(inputs, fixed, older, Room(room_tokens, inputs.kept_anchor)), PackedRecall(grounding.text)
     older = Reread(older) if inputs.policy.always_refills else older
 
     def recall_before(chosen: ChosenOlder, limit_tokens: int) -> PackedRecall:
         return _recall(inputs, fixed, chosen, grounding, min(limit_tokens, room_tokens - chosen.tokens))
 
-    chosen = _choose_older(inputs, fixed, older, Room(room_tokens, inputs.anchor, recall_tokens))
+    chosen = _choose_older(inputs, fixed, older, Room(room_tokens, inputs.kept_anchor, recall_tokens))
     limit_tokens = recall_tokens + chosen.unusable_tokens
     recall = recall_before(chosen, limit_tokens)
     if inputs.policy.always_refills and recall.limit_tokens:
-        chosen = _choose_older(inputs, fixed, older, Room(room_tokens - recall.tokens, inputs.anchor))
+        chosen = _choose_older(inputs, fixed, older, Room(room_tokens - recall.tokens, inputs.kept_anchor))
         recall = recall_before(chosen, limit_tokens)
     return chosen, recall
 
@@ -360,14 +367,15 @@ def _recall(
 ) -> PackedRecall:
     """Pack what was found before the window's beginning and is not in it as a pin, or in other conversations."""
     turn, first_position = inputs.turn, _first_position(inputs.turn, fixed, chosen)
-    if not first_position and not turn.recalls_other_conversations:
+    if first_position <= turn.forgotten_before and not turn.recalls_other_conversations:
         return PackedRecall(grounding.text)
     kept_out = {pin.position for pin in fixed.pins} | chosen.unsendable
 
     def may_be_sent(found: RecalledPassage) -> bool:
         if found.conversation is not None:
             return turn.recalls_other_conversations
-        return found.position < first_position and found.position not in kept_out
+        is_before = turn.forgotten_before <= found.position < first_position
+        return is_before and found.position not in kept_out
 
     def render(pieces: Sequence[RecalledPiece]) -> str:
         content, left_out = turn.newest.message.content, len(grounding.left_out)
@@ -456,6 +464,7 @@ def _record(
         first_position=first_position,
         messages_before_window=first_position - sum(pin.position < first_position for pin in fixed.pins),
         older_limit_tokens=chosen.limit_tokens,
+        forgotten_before=turn.forgotten_before,
         anchor=inputs.anchor,
         left_out=(*left_out_steps, *chosen.left_out),
         left_out_unnamed=chosen.left_out_unnamed,

@@ -265,8 +265,9 @@ class WindowRecord:
     *first_position* is the oldest position from which on the language model sees the conversation; the
     *messages_before_window* were not looked at one by one (pins are in *entries* wherever they stand). Of those after
     it that were not sent, and of the newest before it, *left_out* says why; of very many it names the newest, and
-    *left_out_unnamed* counts the others. *anchor* is where the window before this one began, and *older_limit_tokens*
-    the room that there was for older messages. *recall* tells of those that were sent again beside the newest message.
+    *left_out_unnamed* counts the others. Nothing below position *forgotten_before* might be sent. *anchor* is where the
+    window before this one began, and *older_limit_tokens* the room that there was for older messages. *recall* tells of
+    those that were sent again beside the newest message.
     *summary* is the summary of what is before it, where there was one. *tools_withheld* says why the reply might call
     no tools, or no more of them, although its scenario has some: the money did not cover what may follow. *wire* and
     *breakpoints* say how the prompt was written.
@@ -286,6 +287,7 @@ class WindowRecord:
     first_position: int
     messages_before_window: int
     older_limit_tokens: int
+    forgotten_before: int = 0
     anchor: int | None = None
     left_out: tuple[LeftOutMessage, ...] = ()
     left_out_unnamed: int = 0

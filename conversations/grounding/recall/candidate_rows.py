@@ -23,6 +23,7 @@ FROM conversations_messagepassage passage
 CROSS JOIN LATERAL (SELECT * FROM conversations_message WHERE id = passage.message_id LIMIT 1) AS message
 WHERE passage.conversation_id = %(conversation)s AND passage.ordinal = ANY(%(firsts)s::int[])
   AND message.active AND NOT message.excluded AND NOT message.never_recalled AND message.position < %(position)s
+  AND message.position >= (SELECT forgotten_before FROM conversations_conversation WHERE id = %(conversation)s)
 """
 TEXTS = """
 SELECT message.id, substr(message.content, start + 1, size)

@@ -19,7 +19,7 @@ from django.db import connection
 
 from conversations.models.message_postings import BEGINS_MESSAGE, BEGINS_SESSION, CHUNK_PASSAGES, EVERY_PASSAGE
 
-from .indexed_passages import IndexedPassages
+from .indexed_passages import IndexedPart, IndexedPassages
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -35,6 +35,18 @@ EXCLUDED = """
 SELECT message.conversation_id, passage.ordinal FROM conversations_message message
 JOIN conversations_messagepassage passage ON passage.message_id = message.id
 WHERE message.conversation_id = ANY(%(conversations)s) AND message.excluded
+"""
+# Passages lie in the order of their messages on the path.
+FIRST_KEPT = """
+SELECT conversation.id, (
+  SELECT passage.ordinal FROM conversations_message message
+  JOIN conversations_messagepassage passage ON passage.message_id = message.id
+  WHERE message.conversation_id = conversation.id AND message.active
+    AND message.position >= conversation.forgotten_before
+  ORDER BY message.position, passage.ordinal LIMIT 1
+)
+FROM conversations_conversation conversation
+WHERE conversation.id = ANY(%(conversations)s) AND conversation.forgotten_before > 0
 """
 
 
@@ -134,6 +146,7 @@ def read_arrays(index: IndexedPassages, rows: Mapping[str, StoredPostings]) -> C
     flags = np.full(index.passages, BEGINS_MESSAGE | BEGINS_SESSION, dtype=np.uint8)
     excluded[ordinals], words[ordinals], flags[ordinals] = False, entries["words"], entries["count"]
     excluded[_read_excluded(index)] = True
+    excluded[_read_forgotten(index)] = True
     starts_again, is_cut = _cut_by_gaps(index, flags)
     flags[starts_again] |= BEGINS_MESSAGE | BEGINS_SESSION
     excluded[is_cut] = True
@@ -178,6 +191,31 @@ def _read_excluded(index: IndexedPassages) -> Integers:
         rows = cursor.fetchall()
     found = (parts[pk].in_look_up(ordinal) for pk, ordinal in rows)
     return np.array([ordinal for ordinal in found if ordinal is not None], dtype=np.int64)
+
+
+def _read_forgotten(index: IndexedPassages) -> Integers:
+    """Return the ordinals of the passages of messages that are forgotten."""
+    with connection.cursor() as cursor:
+        cursor.execute(FIRST_KEPT, {"conversations": index.conversation_ids})
+        first_kept = dict(cursor.fetchall())
+    forgotten = [
+        part.offset + np.flatnonzero(_ordinals_in_index(part) < _or_none_is_kept(first_kept[part.conversation_id]))
+        for part in index.parts
+        if part.conversation_id in first_kept
+    ]
+    return np.concatenate(forgotten) if forgotten else np.array([], dtype=np.int64)
+
+
+def _or_none_is_kept(first_kept: int | None) -> float:
+    return np.inf if first_kept is None else first_kept
+
+
+def _ordinals_in_index(part: IndexedPart) -> Integers:
+    """Return for each passage of *part* its ordinal in the conversation's index."""
+    inside = np.arange(part.passages, dtype=np.int64)
+    if part.chunks is None:
+        return inside
+    return np.asarray(part.chunks, dtype=np.int64)[inside // CHUNK_PASSAGES] * CHUNK_PASSAGES + inside % CHUNK_PASSAGES
 
 
 def _unpack(rows: StoredPostings) -> tuple[Integers, npt.NDArray[Any]]:

@@ -7,7 +7,8 @@ builder takes longer to write these statements than PostgreSQL to answer them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import starmap
 from typing import NamedTuple
 
@@ -57,7 +58,7 @@ PATH = """
 SELECT id, position, role, content, content_tokens, encoding, NULLIF(tool_calls, '[]')::text, tool_call_id, excluded,
        state = 'failed', {as_pin}, NULLIF(picture_ids, '{{}}')
 FROM conversations_message
-WHERE conversation_id = %(conversation)s AND active AND position < %(before)s
+WHERE conversation_id = %(conversation)s AND active AND position < %(before)s AND position >= %(from)s
 """
 PINS = PATH.format(as_pin=True) + "AND pinned AND NOT excluded ORDER BY position"
 NEWEST = PATH.format(as_pin=False) + "ORDER BY position DESC LIMIT %(rows)s"
@@ -71,22 +72,31 @@ class History(NamedTuple):
     newest_first: Iterator[HistoryRow]
 
 
-def read_history(conversation_id: int, *, before: int, anchor: int | None = None, has_pins: bool = True) -> History:
+def read_history(
+    conversation_id: int,
+    *,
+    before: int,
+    forgotten_before: int = 0,
+    anchor: int | None = None,
+    has_pins: bool = True,
+) -> History:
     """Read the active messages below position *before*: the pins with the newest, the older ones when they are needed.
 
+    What is below *forgotten_before* is not read.
     *anchor* is the position that the reader expects to go back to, if there is one. *has_pins* is false where there are
     none for sure: asking for them takes half as long again as the messages themselves.
     """
     chunk_rows = _first_chunk_rows(before, anchor)
     statement = PINS_AND_NEWEST if has_pins else NEWEST
-    rows = _read(statement, conversation_id, before=before, rows=chunk_rows)
+    read = partial(_read, conversation_id=conversation_id, forgotten_before=forgotten_before)
+    rows = read(statement, before=before, rows=chunk_rows)
     pins = [row for row in rows if row.as_pin]
-    return History(pins, _go_on(conversation_id, rows[len(pins) :], chunk_rows))
+    return History(pins, _go_on(partial(read, NEWEST), rows[len(pins) :], chunk_rows))
 
 
-def read_pins(conversation_id: int, *, before: int) -> list[HistoryRow]:
+def read_pins(conversation_id: int, *, before: int, forgotten_before: int = 0) -> list[HistoryRow]:
     """Read the pins below position *before*, oldest first, and nothing else."""
-    return _read(PINS, conversation_id, before=before)
+    return _read(PINS, conversation_id=conversation_id, before=before, forgotten_before=forgotten_before)
 
 
 def _first_chunk_rows(before: int, anchor: int | None) -> int:
@@ -96,19 +106,22 @@ def _first_chunk_rows(before: int, anchor: int | None) -> int:
     return min(before - anchor + ROWS_PAST_ANCHOR, LARGEST_CHUNK_ROWS)
 
 
-def _go_on(conversation_id: int, rows: list[HistoryRow], chunk_rows: int) -> Iterator[HistoryRow]:
+def _go_on(read: Callable[..., list[HistoryRow]], rows: list[HistoryRow], chunk_rows: int) -> Iterator[HistoryRow]:
     """Yield *rows*, which are the first chunk, and then those of larger and larger ones."""
     while True:
         yield from rows
         if len(rows) < chunk_rows:
             return
         chunk_rows = min(max(2 * chunk_rows, FIRST_CHUNK_ROWS), LARGEST_CHUNK_ROWS)
-        rows = _read(NEWEST, conversation_id, before=rows[-1].position, rows=chunk_rows)
+        rows = read(before=rows[-1].position, rows=chunk_rows)
 
 
-def _read(statement: str, conversation_id: int, *, before: int, rows: int | None = None) -> list[HistoryRow]:
+def _read(
+    statement: str, *, conversation_id: int, before: int, forgotten_before: int, rows: int | None = None
+) -> list[HistoryRow]:
+    asked = {"conversation": conversation_id, "before": before, "from": forgotten_before, "rows": rows}
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"conversation": conversation_id, "before": before, "rows": rows})
+        cursor.execute(statement, asked)
         found = list(starmap(HistoryRow, cursor.fetchall()))
     return _with_pictures(conversation_id, found) if any(row.picture_ids for row in found) else found
 

@@ -37,6 +37,7 @@ STILL_THERE = """
 SELECT message.id, message.position FROM conversations_message message
 JOIN conversations_conversation conversation ON conversation.id = message.conversation_id
 WHERE message.id = ANY(%(messages)s) AND message.active AND NOT message.excluded AND NOT message.never_recalled
+  AND message.position >= conversation.forgotten_before
   AND (conversation.id = %(conversation)s OR %(others)s AND conversation.owner_id = %(owner)s
        AND conversation.deleted_at IS NULL AND NOT conversation.kept_out_of_recall
        AND conversation.temporary_until IS NULL)

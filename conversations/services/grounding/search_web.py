@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from django.conf import settings
+from django.db.models import F
 
 from conversations.core.documents.fusion import Candidate, Fused, fuse
 from conversations.core.errors import WebSearchError, WebSearchRefused, WebSearchTimedOut
@@ -69,9 +70,13 @@ async def _search(question: Message) -> list[Fused]:
 
 
 def _previous_question(question: Message) -> str:
-    """Return what was asked before; what its owner excluded leaves the site no more."""
+    """Return what was asked before; what its owner excluded or has forgotten leaves the site no more."""
     before = Message.objects.filter(
-        conversation_id=question.conversation_id, active=True, role="user", position__lt=question.position
+        conversation_id=question.conversation_id,
+        active=True,
+        role="user",
+        position__lt=question.position,
+        position__gte=F("conversation__forgotten_before"),
     )
     row = before.order_by("-position").values_list("content", "excluded").first()
     return row[0] if row and not row[1] else ""

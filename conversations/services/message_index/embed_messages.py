@@ -46,6 +46,7 @@ NEXT = """
 SELECT passage.ordinal, message.id, passage.start,
        substr(message.content, passage.start + 1, passage."end" - passage.start),
        message.active AND NOT message.excluded AND NOT message.never_recalled
+         AND message.position >= (SELECT forgotten_before FROM conversations_conversation WHERE id = %(conversation)s)
 FROM conversations_messagepassage passage JOIN conversations_message message ON message.id = passage.message_id
 WHERE passage.conversation_id = %(conversation)s AND ordinal >= %(first)s AND ordinal < %(stop)s ORDER BY ordinal
 """

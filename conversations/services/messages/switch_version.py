@@ -32,7 +32,7 @@ def switch_version(*, conversation: Conversation, message_id: int) -> Message:
         _rename(locked, version)
         branch = _newest_branch(locked, version)
         leave_path(locked, version.first_position, head_id=branch[0])
-        enter_path(branch)
+        enter_path(locked, branch)
         locked.save(update_fields=["head", "title"])
         frame = MessageShown(locked.public_id, version.pk, version.position)
         transaction.on_commit(partial(publish_frame, frame, locked.public_id))

@@ -154,6 +154,7 @@ def _begin(user: User, source: Conversation, last: Message) -> Conversation:
         owner=user,
         title=branch_title(source.title),
         anchor_position=source.anchor_position if keeps_anchor else None,
+        forgotten_before=min(source.forgotten_before, last.position + 1),
         last_active_at=timezone.now(),
         **copied,
     )

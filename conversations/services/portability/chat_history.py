@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from django.core.exceptions import ValidationError
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from chatsite.accounts.models import User
@@ -92,10 +93,13 @@ class ChatHistory:
         return stored
 
     def to_openai(self, *, include_system: bool = False) -> list[dict[str, Any]]:
-        """Return the history as a provider may be sent it: without what is excluded, and no half of a tool turn."""
+        """Return the history as a provider may be sent it.
+
+        Without what is excluded or forgotten, and no half of a tool turn.
+        """
+        kept = self._rows().filter(state="complete", position__gte=F("conversation__forgotten_before"))
         history = [
-            HistoryMessage(row.position, _named_message(row), row.content_tokens, row.pk, row.excluded)
-            for row in self._rows().filter(state="complete")
+            HistoryMessage(row.position, _named_message(row), row.content_tokens, row.pk, row.excluded) for row in kept
         ]
         written = [each.message.to_json() for each in sendable(history)]
         system_prompt = self.conversation.scenario.system_prompt if include_system else ""

@@ -138,7 +138,8 @@ def _read_claimed(
     if find_admission(conversation.owner_id) is not Admission.ADMITTED:
         return NotWritten.OWNER_NOT_ADMITTED
     base = valid_summaries(conversation_id).first()
-    messages = _messages(conversation, context, first=base.covers_before if base else 0)
+    first = max(base.covers_before if base else 0, conversation.forgotten_before)
+    messages = _messages(conversation, context, first=first)
     if sum(context.count_text(message.said.text) for message in messages) < limit_tokens:
         return NotWritten.TOO_LITTLE_LEFT
     return ClaimedSummary(conversation, context, worker, revision, due_at, attempt, limit_tokens, base, messages)

@@ -39,8 +39,11 @@ def path_changed(conversation_id: int, position: int) -> None:
         cursor.execute(PATH_CHANGED, {"conversation": conversation_id, "position": position})
 
 
-def message_excluded(conversation_id: int, position: int) -> None:
-    """Never send a summary again that stands for the message at *position*, and have one made without it."""
+def sources_changed(conversation_id: int, position: int) -> None:
+    """Never send a summary again that stands for the message at *position*, and have another one made.
+
+    The message was excluded or forgotten, or what was forgotten before it is remembered.
+    """
     with connection.cursor() as cursor:
         cursor.execute(MAKE_STALE, [conversation_id, position])
         cursor.execute(PATH_CHANGED, {"conversation": conversation_id, "position": position})

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from chatsite.accounts.gate.admission import Admission, find_admission
 from conversations.core.window.truncation import characters_that_fit, truncate_text
@@ -90,7 +90,8 @@ def read_claimed_title(worker: str, conversation_id: int, attempt: int, *, write
 
 def sendable_messages(conversation_id: int) -> QuerySet[Message]:
     """Return the messages of the active path that may be sent, oldest first."""
-    return Message.objects.filter(conversation_id=conversation_id, active=True, excluded=False).order_by("position")
+    own = Message.objects.filter(conversation_id=conversation_id, active=True, excluded=False)
+    return own.filter(position__gte=F("conversation__forgotten_before")).order_by("position")
 
 
 def end_title(worker: str, conversation_id: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from chatsite.postgres.compiled_query import CompiledQuery
@@ -62,17 +62,31 @@ def lock_streaming(reply_id: int, *, holder: RunHolder | None = None) -> None:
 def leave_path(conversation: Conversation, position: int, *, head_id: int | None) -> None:
     """Take all messages from *position* on off the path; it ends with *head_id* then, which the caller stores.
 
-    What enters the path in their place is indexed with this change, too.
+    What enters the path in their place is indexed with this change, too. What is forgotten of what stays is so still.
     """
     PathChange.objects.create(conversation=conversation, position=position)
     conversation.messages.filter(active=True, position__gte=position).update(active=False)
     path_changed(conversation.pk, position)
     conversation.head_id = head_id
+    if conversation.forgotten_before > position:
+        _forget_before(conversation, position)
 
 
-def enter_path(branch: Collection[int]) -> None:
-    """Put the messages of *branch* on the path, and the steps to those of them that are replies."""
+def enter_path(conversation: Conversation, branch: Collection[int]) -> None:
+    """Put the messages of *branch* on the path, and the steps to those of them that are replies.
+
+    What was forgotten there is forgotten again.
+    """
     Message.objects.filter(Q(pk__in=branch) | Q(step_of__in=branch)).update(active=True)
+    forgets = conversation.messages.filter(active=True, forgets_above=True)
+    position = forgets.aggregate(last=Max("position"))["last"] or 0
+    if position > conversation.forgotten_before:
+        _forget_before(conversation, position)
+
+
+def _forget_before(conversation: Conversation, position: int) -> None:
+    conversation.forgotten_before = position
+    conversation.save(update_fields=["forgotten_before"])
 
 
 def add_reply(

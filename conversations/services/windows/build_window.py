@@ -120,6 +120,7 @@ def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox |
         tool_schema_tokens=schema_tokens,
         has_tools=bool(schemas),
         recalls_other_conversations=conversation.recalls_other_conversations,
+        forgotten_before=conversation.forgotten_before,
     )
 
 
@@ -135,6 +136,7 @@ def _history(conversation: Conversation, newest: HistoryMessage) -> History:
     return read_history(
         conversation.pk,
         before=newest.position,
+        forgotten_before=conversation.forgotten_before,
         anchor=_anchor(conversation, newest),
         has_pins=conversation.has_pins,
     )
@@ -147,7 +149,9 @@ def _anchor(conversation: Conversation, newest: HistoryMessage) -> int | None:
 
 
 def _pins(conversation: Conversation, newest: HistoryMessage) -> list[HistoryRow]:
-    return read_pins(conversation.pk, before=newest.position) if conversation.has_pins else []
+    if not conversation.has_pins:
+        return []
+    return read_pins(conversation.pk, before=newest.position, forgotten_before=conversation.forgotten_before)
 
 
 def _window(

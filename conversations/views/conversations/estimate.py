@@ -97,16 +97,16 @@ def _figures(record: WindowRecord) -> dict[str, Any]:
     """Return what the meter draws, and which messages are pinned and excluded now: this is the coming window."""
     coverage = Coverage.of(record)
     return {
-        **_summary(record),
+        **_summary(record, coverage),
         "parts": [*_parts(record), ("reserve", record.reply_reserve_tokens)],
         "pins": coverage.pins,
         "excluded": [message for message, reason in coverage.left_out.items() if reason == "excluded"],
     }
 
 
-def _summary(record: WindowRecord) -> dict[str, Any]:
+def _summary(record: WindowRecord, coverage: Coverage) -> dict[str, Any]:
     """Return the figures of a window that may never be sent: what it *would_recall*, if that was looked up."""
-    summary = window_summary(record)
+    summary = window_summary(record, coverage)
     recalled, positions = summary.pop("recalled"), summary.pop("recalled_positions")
     is_known = record.recall.is_looked_up
     return {

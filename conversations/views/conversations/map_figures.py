@@ -7,13 +7,12 @@ from typing import Any
 from conversations.models import Conversation
 from conversations.selectors.conversations.conversation_map import MapBucket, conversation_map
 from conversations.selectors.conversations.window import last_window
-from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
+from conversations.selectors.conversations.window_coverage import current_coverage
 
 
 def map_figures(conversation: Conversation) -> dict[str, Any]:
     """Return buckets as lists, in the order of `MapBucket`, and marks; moments are seconds since 1970."""
-    record = last_window(conversation)
-    found = conversation_map(conversation, Coverage.of(record) if record else EVERYTHING)
+    found = conversation_map(conversation, current_coverage(conversation, last_window(conversation)))
     return {
         "messages": found.messages,
         "messages_above": found.messages_above,

@@ -30,7 +30,7 @@ from conversations.selectors.conversations.thread import (
 )
 from conversations.selectors.conversations.web_search import searches_web, web_search_choice
 from conversations.selectors.conversations.window import last_window
-from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
+from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage, current_coverage
 from conversations.selectors.figures.own_usage import totals_of_conversation
 from conversations.selectors.review.readings import newest_reading
 from conversations.services.conversations.conversations import KEPT_TEMPORARILY
@@ -92,7 +92,7 @@ def thread_context(request: HtmxRequest, conversation: Conversation, *, place: T
     on the page: *gap_position* is then the last position before them.
     """
     record = last_window(conversation)
-    coverage = Coverage.of(record) if record else EVERYTHING
+    coverage = current_coverage(conversation, record)
     page = place.page_of(conversation)
     reader = request_reader(request)
     shown, has_gap = page.messages, False
@@ -109,7 +109,7 @@ def thread_context(request: HtmxRequest, conversation: Conversation, *, place: T
         "has_older": page.has_older,
         "first_position": page.first_position,
         "gap_position": page.last_position if has_gap else None,
-        **_coverage_context(record),
+        **_coverage_context(record, coverage),
         "has_blind": bool(shown) and shown[0].position < coverage.first_position,
         "horizon_position": _horizon_position(shown, coverage),
         "kept_summary": summary_view(conversation, request_reader(request)),
@@ -121,7 +121,7 @@ def thread_context(request: HtmxRequest, conversation: Conversation, *, place: T
 def thread_piece_context(request: HtmxRequest, conversation: Conversation, place: ThreadPlace) -> dict[str, Any]:
     """The messages at a place alone, for a page that has the others."""
     record = last_window(conversation)
-    coverage = Coverage.of(record) if record else EVERYTHING
+    coverage = current_coverage(conversation, record)
     page = place.page_of(conversation)
     reader = request_reader(request)
     rendered = render_messages(page.messages, reader=reader, coverage=coverage, model_before=page.model_before)
@@ -142,12 +142,11 @@ def _conversation_context(conversation: Conversation) -> dict[str, Any]:
     }
 
 
-def _coverage_context(record: WindowRecord | None) -> dict[str, Any]:
+def _coverage_context(record: WindowRecord | None, coverage: Coverage) -> dict[str, Any]:
     """What a window holds, for the line above which it holds no more, and for the script that moves it."""
-    coverage = Coverage.of(record) if record else EVERYTHING
     return {
         "coverage": coverage,
-        "coverage_summary": json.dumps(window_summary(record) if record else coverage_summary(EVERYTHING)),
+        "coverage_summary": json.dumps(window_summary(record, coverage) if record else coverage_summary(coverage)),
         "window_model": model_label(record.language_model) if record else "",
         "window_tokens": record.budget_tokens if record else 0,
     }
@@ -218,7 +217,7 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         "title": _title_of(conversation),
         "temporary_until": conversation.temporary_until,
         "long_reply_seconds": LONG_REPLY_SECONDS,
-        **_coverage_context(None),
+        **_coverage_context(None, EVERYTHING),
         "mark_labels": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),
         "parts": PART_LABELS,
         "urls": json.dumps(_urls(public_id)),

@@ -1,4 +1,4 @@
-"""Views that pin and exclude messages, or keep them from being recalled: by a form, or by the page's script.
+"""Views that pin, exclude and forget messages, or keep them from being recalled: by a form, or by the page's script.
 
 The other pages are updated by a frame.
 """
@@ -13,7 +13,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from conversations.access import find_conversation
-from conversations.models import Message
+from conversations.models import Conversation, Message
+from conversations.services.messages.forget_messages import forget_above, remember_everything
 from conversations.services.messages.mark_message import exclude_message, pin_message, recall_message
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
@@ -50,6 +51,31 @@ def recall(request: HtmxRequest, public_id: uuid.UUID, message_id: int) -> HttpR
         context = {"public_id": public_id, "message_id": marked.pk, "never_recalled": marked.never_recalled}
         return render(request, "conversations/_never_recalled.html", context)
     return _marked(request, public_id, marked)
+
+
+@require_POST
+@answers_errors()
+def forget(request: HtmxRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
+    """Forget everything above a message."""
+    conversation = find_conversation(request.user, public_id)
+    first = forget_above(conversation=conversation, message_id=message_id)
+    return _forgotten(request, conversation, f"#message-{first.pk}")
+
+
+@require_POST
+@answers_errors()
+def remember(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Remember again what was forgotten of a conversation."""
+    conversation = find_conversation(request.user, public_id)
+    remember_everything(conversation=conversation)
+    return _forgotten(request, conversation)
+
+
+def _forgotten(request: HtmxRequest, conversation: Conversation, place: str = "") -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"forgotten_before": conversation.forgotten_before})
+    page = reverse("conversations:conversation", args=[conversation.public_id])
+    return HttpResponseRedirect(f"{page}{place}")
 
 
 def _marked(request: HtmxRequest, public_id: uuid.UUID, message: Message) -> HttpResponse:

@@ -14,7 +14,7 @@ from conversations.models import Conversation
 from conversations.selectors.conversations.conversation_list import active_conversations
 from conversations.selectors.conversations.thread import thread_from
 from conversations.selectors.conversations.window import last_window
-from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
+from conversations.selectors.conversations.window_coverage import current_coverage
 from conversations.wording.error_sentences import ReaderLocale
 
 from .draw_messages import DrawnMessage, draw_messages
@@ -37,7 +37,7 @@ def conversation_snapshot(
 
 def _snapshot(conversation: Conversation, from_position: int, reader: ReaderLocale) -> ConversationSnapshot:
     record = last_window(conversation)
-    coverage = Coverage.of(record) if record else EVERYTHING
+    coverage = current_coverage(conversation, record)
     page = thread_from(conversation, from_position)
     rendered = render_messages(page.messages, reader=reader, coverage=coverage, model_before=page.model_before)
     active = active_conversations(conversation.owner_id)
@@ -47,7 +47,7 @@ def _snapshot(conversation: Conversation, from_position: int, reader: ReaderLoca
         parent=page.messages[0].parent_id if page.messages else _message_before(conversation, from_position),
         title="" if conversation.is_temporary else conversation.title,
         messages=tuple(_message(drawn) for drawn in draw_messages(conversation, rendered, reader=reader)),
-        window=window_summary(record) if record else {},
+        window=window_summary(record, coverage) if record else {},
         costs=render_to_string("conversations/_costs.html", costs_context(conversation)),
         model_key=model_key(conversation),
         awaiting_approval=tuple(each.public_id for each in active if each.awaits_approval),

@@ -78,14 +78,14 @@ def _recall_error(record: WindowRecord) -> Promise | None:
     return RECALL_ERROR_LABELS.get(error, OTHER_RECALL_ERROR) if error else None
 
 
-def window_summary(record: WindowRecord) -> dict[str, Any]:
-    """Return the figures of a window, and what it holds of the conversation."""
+def window_summary(record: WindowRecord, coverage: Coverage) -> dict[str, Any]:
+    """Return the figures of a window, and what it holds of the conversation, its *coverage*."""
     return {
         "language_model": record.language_model,
         "model": model_label(record.language_model),
         "prompt_tokens": record.prompt_tokens,
         "budget_tokens": record.budget_tokens,
-        **coverage_summary(Coverage.of(record)),
+        **coverage_summary(coverage),
     }
 
 
@@ -93,6 +93,7 @@ def coverage_summary(coverage: Coverage) -> dict[str, Any]:
     """Return what a window holds of the conversation; *left_out* says why not, message → words."""
     return {
         "first_position": coverage.first_position,
+        "forgotten_before": coverage.forgotten_before,
         "has_pins_above": coverage.has_pins_above,
         "recalls": coverage.recalls,
         "recalled": coverage.recalled,

@@ -92,6 +92,10 @@ export function frameHandler({
       case "conversation.deleted":
         onDeleted(frame);
         break;
+      case "messages.forgotten":
+        coverage.forget(frame.before);
+        refreshEstimate();
+        break;
       case "model.chosen":
         model.show();
         break;

@@ -5,6 +5,7 @@ import { closeByItself } from "../shared/dialogs.js";
 import { closest, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 import { startCitationsOnceMet } from "./citations_once_met.js";
+import { startForgetting } from "./forgetting.js";
 import { startEditing } from "./message_editor.js";
 import { startMessageKeys } from "./message_keys.js";
 import { startPins } from "./pins.js";
@@ -36,17 +37,19 @@ export function startMessageActions(
 ) {
   const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
 
-  startPins(page, {
-    connection,
+  const marking = {
     coverage,
-    onChanging: () => meter.forget(),
     onChanged: () => meter.refresh(composer.field.value),
+    /** @param {string} sentence */
     onDone(sentence) {
       composer.showError("");
       announcer.say(sentence);
     },
     onRefused,
-  });
+  };
+
+  startPins(page, { ...marking, connection, onChanging: () => meter.forget() });
+  startForgetting(page, marking);
   startEditing(page, {
     template: editor,
     connection,

@@ -12,7 +12,7 @@ import { sentence } from "../shared/sentences.js";
  *
  * @typedef {{pinned: boolean, excluded: boolean, never_recalled: boolean}} Decisions what is decided about a message
  * @typedef {"in" | "out" | "pinned" | "excluded" | "recalled"} Mark
- * @typedef {CoveredWindow & {first_position: number, left_out: Record<string, string>, recalled: number[],
+ * @typedef {CoveredWindow & {first_position: number, forgotten_before: number, left_out: Record<string, string>, recalled: number[],
  *   recalled_positions: number[]}} KnownWindow
  */
 
@@ -95,6 +95,14 @@ export class WindowCoverage {
   }
 
   /**
+   * Note that what stands above a position is in no later request. What is remembered again, the next window says.
+   * @param {number} before that position; 0 if everything is remembered
+   */
+  forget(before) {
+    this.update({ forgotten_before: before, first_position: Math.max(before, this.window.first_position) });
+  }
+
+  /**
    * Note what is decided about a message, if it is on the page.
    * @param {string | number} message
    * @param {Decisions} decisions
@@ -142,7 +150,10 @@ export class WindowCoverage {
     for (const article of this.#articles) {
       const id = Number(article.dataset.message);
       const isLookedAt = this.#isBelow(article);
-      this.#note(article, { pinned: pins.has(id), ...(isLookedAt && { excluded: excluded.has(id) }) });
+      this.#note(article, {
+        ...(!this.#isForgotten(article) && { pinned: pins.has(id) }),
+        ...(isLookedAt && { excluded: excluded.has(id) }),
+      });
     }
   }
 
@@ -224,6 +235,9 @@ export class WindowCoverage {
     if ("excluded" in article.dataset) {
       return "excluded";
     }
+    if (this.#isForgotten(article)) {
+      return "out";
+    }
     if ("pinned" in article.dataset) {
       return "pinned";
     }
@@ -238,6 +252,11 @@ export class WindowCoverage {
   /** @param {HTMLElement} article */
   #isBelow(article) {
     return Number(article.dataset.position) >= this.window.first_position;
+  }
+
+  /** @param {HTMLElement} article */
+  #isForgotten(article) {
+    return Number(article.dataset.position) < this.window.forgotten_before;
   }
 
   #placeHorizon() {
@@ -300,11 +319,19 @@ export class WindowCoverage {
     const found = find(this.horizon, "[data-line-recalled]");
     found.hidden = !recalls;
     write(found, recalledWords(recalled.length));
-    for (const part of queryAll(this.horizon, "[data-line-if-recalls]")) {
-      part.hidden = !recalls;
-    }
-    for (const part of queryAll(this.horizon, "[data-line-unless-recalls]")) {
-      part.hidden = Boolean(recalls);
+    const { first_position: position, forgotten_before: forgotten } = this.window;
+    this.#showParts("recalls", Boolean(recalls));
+    this.#showParts("forgotten", forgotten > 0 && forgotten === position);
+  }
+
+  /**
+   * Show the parts of the line that are there if something is so, and hide those that are there unless it is.
+   * @param {string} name
+   * @param {boolean} isSo
+   */
+  #showParts(name, isSo) {
+    for (const part of queryAll(this.horizon, `[data-line-if-${name}], [data-line-unless-${name}]`)) {
+      part.hidden = part.hasAttribute(`data-line-if-${name}`) !== isSo;
     }
   }
 

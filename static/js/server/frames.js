@@ -5,6 +5,7 @@
  *   position: number, cleaned: boolean}} MessageStored
  * @typedef {{type: "message.marked", conversation: string, message: number, position: number, pinned: boolean,
  *   excluded: boolean, never_recalled: boolean}} MessageMarked
+ * @typedef {{type: "messages.forgotten", conversation: string, before: number}} MessagesForgotten
  * @typedef {{type: "message.shown", conversation: string, message: number, position: number}} MessageShown
  * @typedef {{type: "model.chosen", conversation: string, language_model: string, effort: string}} ModelChosen
  * @typedef {{type: "reply.started", conversation: string, reply: number, position: number}} ReplyStarted
@@ -33,7 +34,7 @@
  *   client_id?: string | null}} ErrorFrame
  *
  * @typedef {{id: number, state: string, html: string}} DrawnMessage a message of a snapshot
- * @typedef {{first_position?: number, has_pins_above?: boolean, left_out?: Record<string, string>,
+ * @typedef {{first_position?: number, forgotten_before?: number, has_pins_above?: boolean, left_out?: Record<string, string>,
  *   pins?: number[], excluded?: number[], recalls?: boolean, recalled?: number[],
  *   recalled_positions?: number[], would_recall?: number[] | null, would_recall_positions?: number[] | null,
  *   model?: string, budget_tokens?: number}} CoveredWindow what a window holds; *left_out* is message → reason in words,
@@ -42,7 +43,7 @@
  *
  * @typedef {ReplyDelta | ReplyReasoning | ReplyHtml} ReplyPiece a piece of a reply that streams
  *
- * @typedef {MessageStored | MessageMarked | MessageShown | ModelChosen | ReplyStarted | ReplySearching | ReplyPiece | ReplyStep |
+ * @typedef {MessageStored | MessageMarked | MessagesForgotten | MessageShown | ModelChosen | ReplyStarted | ReplySearching | ReplyPiece | ReplyStep |
  *   ReplyRestarted | ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationWriting |
  *   ConversationRenamed | ConversationDeleted | ConversationSnapshot | ErrorFrame} ServerFrame
  */

@@ -17,7 +17,7 @@ import { isolateName } from "./names.js";
  *   | "mapPlace" | "mapNumber"
  *   | "queued" | "queuedRemoved" | "queuedUntilEnd" | "queuedUntilApproval" | "queuedAndFailed" | "queuedAndStopped" | "queuedAndLeft" | "queuedPictures"
  *   | "suggestions" | "commands" | "savedPrompts" | "scenarios" | "scenarioChosen" | "lookIn" | "promptSaved"
- *   | "wideCode" | "wideTable" | "deletedToday" | "deletedTomorrow" | "dictationNotice" | "dictating" | "dictationEnded" | "dictationForbidden" | "dictationFailed"
+ *   | "forgotten" | "remembered" | "wideCode" | "wideTable" | "deletedToday" | "deletedTomorrow" | "dictationNotice" | "dictating" | "dictationEnded" | "dictationForbidden" | "dictationFailed"
  *   | "uploadQueued" | "uploadProgress" | "uploadAdded" | "uploadKnown" | "uploadTooLarge" | "uploadUnreachable"
  *   | "pictureAdded" | "pictureTooLarge" | "picturesTooMany" | "pictureWait" | "pictureRemoveFailed"
  *   | "passkeyUnsupported" | "passkeyFailed" | "passkeyOffline"} SentenceName

@@ -12,7 +12,7 @@ from django.db import connection
 from conversations.core.errors import ToolBusy, ToolTimedOut
 from conversations.core.prompt.grounding_text import CUT
 from conversations.grounding import bounded_query
-from conversations.models import Message, MessagePassage
+from conversations.models import Conversation, Message, MessagePassage
 from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.tools.built_in import search_conversation as search_module
@@ -124,6 +124,12 @@ def test_a_message_on_another_branch_is_not_found(conversation):
 def test_an_excluded_message_is_not_found(conversation):
     say(conversation, INVOICE)
     Message.objects.filter(content=INVOICE).update(excluded=True)
+    assert searched(conversation, "invoice") == NOTHING
+
+
+def test_a_forgotten_message_is_not_found(conversation):
+    say(conversation, INVOICE, "hello")
+    Conversation.objects.filter(pk=conversation.pk).update(forgotten_before=2)
     assert searched(conversation, "invoice") == NOTHING
 
 
