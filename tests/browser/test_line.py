@@ -121,7 +121,7 @@ def test_everything_above_a_message_is_forgotten_and_remembered(page):
     forget_above(messages(page).nth(4))
     for tab in (page, other):
         expect(line(tab)).to_be_visible()
-        expect(tab.get_by_text("you had it forget them")).to_be_visible()
+        expect(tab.get_by_text("forgotten by your choice")).to_be_visible()
         expect(messages(tab).nth(3)).to_have_attribute("data-mark", "out")
         expect(messages(tab).nth(4)).to_have_attribute("data-mark", "in")
         assert messages(tab).nth(4).evaluate("e => e.previousElementSibling.matches('[data-horizon]')")
@@ -133,7 +133,7 @@ def test_everything_above_a_message_is_forgotten_and_remembered(page):
     expect(page.get_by_text("You chose “Forget everything above” here.")).to_be_visible()
     expect(page.get_by_text("Pin a message, and it is always sent, wherever it stands.")).to_be_hidden()
     page.keyboard.press("Escape")
-    other.get_by_role("button", name="Remember them again").click()
+    other.get_by_role("button", name="Remember again").click()
     for tab in (page, other):
         expect(line(tab)).to_be_hidden()
         expect(messages(tab).nth(1)).to_have_attribute("data-mark", "in")
@@ -147,7 +147,7 @@ def test_what_is_forgotten_loses_no_pin(page):
     forget_above(messages(page).nth(3))
     expect(messages(page).first).to_have_attribute("data-mark", "out")
     expect(line(page)).to_have_accessible_name("Demo (4k window) no longer sees anything above")
-    page.get_by_role("button", name="Remember them again").click()
+    page.get_by_role("button", name="Remember again").click()
     expect(messages(page).first).to_have_attribute("data-mark", "pinned")
 
 
@@ -167,5 +167,5 @@ def test_it_is_forgotten_without_javascript(page, open_page):
     plain = open_page(page.url, java_script_enabled=False, storage_state=page.context.storage_state())
     plain.get_by_role("menuitem", name="Forget everything above").last.click()
     expect(line(plain)).to_be_visible()
-    plain.get_by_role("button", name="Remember them again").click()
+    plain.get_by_role("button", name="Remember again").click()
     expect(line(plain)).to_have_count(0)
