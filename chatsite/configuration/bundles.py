@@ -34,12 +34,14 @@ SCRIPTS = {
     "bundles/citations.js": "js/messages/citations.js",
     "bundles/commands.js": "js/composer/commands.js",
     "bundles/dictation.js": "js/composer/dictation.js",
+    "bundles/upload_queue.js": "js/documents/upload_queue.js",
     "bundles/tour.js": "js/composer/tour.js",
     "bundles/spoken_text.js": "js/messages/spoken_text.js",
 }
 HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}
 STYLES: dict[str, tuple[str, ...]] = {
     "bundles/map.css": ("css/map.css",),
+    "bundles/window.css": ("css/window.css",),
     "bundles/conversation.css": (
         "css/typeface.css",
         "css/tokens.css",
@@ -58,7 +60,7 @@ STYLES: dict[str, tuple[str, ...]] = {
         "css/documents.css",
         "css/citations.css",
         "css/pictures.css",
-        "css/window.css",
+        "css/panel.css",
     ),
 }
 

@@ -31,8 +31,8 @@ def test_words_in_a_wide_table_are_not_cut(page, site):
     say_and_get(page, site, TABLE)
     cells = replies(page).locator("td")
     expect(cells).to_have_count(COLUMNS)
-    cells.first.scroll_into_view_if_needed()  # what is far off the screen has no lines yet
-    lines = "cell => { const words = document.createRange(); words.selectNodeContents(cell);"
+    # What is far off the screen has no lines yet.
+    lines = "cell => { cell.scrollIntoView(); const words = document.createRange(); words.selectNodeContents(cell);"
     wait_until(page, lambda: cells.first.evaluate(lines + " return words.getClientRects().length; }") == 1)
 
 

@@ -1,6 +1,7 @@
 /** The map, as far as the page needs it: fetched once the thread is longer than two screens, and drawn from then on. */
 
-import { dataOf, find, query } from "../shared/dom.js";
+import { fetchStyles } from "../shared/bundles.js";
+import { dataOf, find } from "../shared/dom.js";
 
 /**
  * @typedef {typeof import("../map/map.js")} MapBundle
@@ -44,7 +45,7 @@ export class MapOfLongThread {
       const { fetchFigures, signal } = this.options;
       /** @type {Promise<MapBundle>} */
       const bundle = import(dataOf(document.body, "map"));
-      const [{ startMap }, figures] = await Promise.all([bundle, fetchFigures(), loadStyles()]);
+      const [{ startMap }, figures] = await Promise.all([bundle, fetchFigures(), fetchStyles("mapStyles")]);
       if (!signal.aborted) {
         find(this.page, '[data-part="map"]').innerHTML = figures.markup;
         this.#map = startMap(this.page, { ...this.options, figures });
@@ -55,22 +56,4 @@ export class MapOfLongThread {
       this.#isLoading = false;
     }
   }
-}
-
-/** Add the style sheet of the map to the page, once. */
-function loadStyles() {
-  const address = dataOf(document.body, "mapStyles");
-  if (query(document, `link[href="${address}"]`)) {
-    return Promise.resolve();
-  }
-  const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: address });
-  sheet.dataset.part = "shell-styles"; // it stays when another conversation or page is shown
-  return new Promise((resolve, reject) => {
-    sheet.addEventListener("load", () => resolve(undefined));
-    sheet.addEventListener("error", () => {
-      sheet.remove();
-      reject(new Error("the style sheet of the map did not come"));
-    });
-    document.head.append(sheet);
-  });
 }

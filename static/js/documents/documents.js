@@ -1,10 +1,14 @@
 /** Documents of a page: files come in by the chooser, by dropping and by pasting, and lists show their progress. */
 
+import { fetchBundle } from "../shared/bundles.js";
 import { closeByItself } from "../shared/dialogs.js";
 import { closest, find, query } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
+import { showProblem } from "../shared/toasts.js";
 import { refreshDocuments, startDocumentLists } from "./document_lists.js";
 import { startFileDrop } from "./file_drop.js";
-import { UploadQueue } from "./upload_queue.js";
+
+/** @import { UploadQueue } from "./upload_queue.js" */
 
 /**
  * @param {HTMLElement} page
@@ -24,18 +28,32 @@ export function startDocuments(
   const shelf = find(page, '[data-part="shelf"]');
   const chooser = find(page, '[data-part="chooser"]', HTMLInputElement);
   const panel = /** @type {HTMLDialogElement | null} */ (document.getElementById("documents-panel"));
-  const uploads = new UploadQueue(shelf, {
-    beginning,
-    say,
-    onAdded: () => {
-      onAdded();
-      refreshDocuments();
-    },
-  });
+  let queue = /** @type {UploadQueue | undefined} */ (undefined);
+
+  /** Return the queue, which is fetched for the first file; nothing if it does not come. */
+  async function fetchQueue() {
+    /** @type {typeof import("./upload_queue.js") | undefined} */
+    const fetched = await fetchBundle("uploadQueue");
+    if (fetched) {
+      queue ??= new fetched.UploadQueue(shelf, {
+        beginning,
+        say,
+        onAdded: () => {
+          onAdded();
+          refreshDocuments();
+        },
+      });
+    }
+    return queue;
+  }
 
   /** @param {File[]} files */
-  function add(files) {
-    uploads.add(takePictures(files));
+  async function add(files) {
+    const documents = takePictures(files);
+    if (documents.length) {
+      const uploads = await fetchQueue();
+      uploads ? uploads.add(documents) : showProblem(sentence("uploadUnreachable"));
+    }
   }
   chooser.addEventListener("change", () => {
     add([...(chooser.files ?? [])]);
@@ -49,9 +67,9 @@ export function startDocuments(
   startDocumentLists({
     isStored,
     say,
-    onFailed(name, reason) {
+    async onFailed(name, reason) {
       if (query(shelf, ".is-folded")) {
-        uploads.showFailure(name, reason); // its row, which says it elsewhere, is not shown here
+        (await fetchQueue())?.showFailure(name, reason); // its row, which says it elsewhere, is not shown here
       }
     },
     signal,

@@ -1,4 +1,7 @@
-/** The queue of uploads: files are sent one after the other, until the list of documents has them. */
+/**
+ * The queue of uploads: files are sent one after the other, until the list of documents has them. A bundle of its own: most
+ * conversations have no documents.
+ */
 
 import { Refusal, sentenceFor } from "../server/http.js";
 import { dataOf, find } from "../shared/dom.js";

@@ -1,6 +1,6 @@
-/** Code that a page fetches once it is needed, from a bundle whose address its body has. */
+/** Code and styles that a page fetches once they are needed, from bundles whose addresses its body has. */
 
-import { dataOf } from "./dom.js";
+import { dataOf, query } from "./dom.js";
 
 /**
  * Return what the bundle exports; nothing if it does not come, which the next time tries again.
@@ -13,4 +13,26 @@ export async function fetchBundle(name) {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Add a style sheet to the page, once, and wait until it holds. Throws if it does not come.
+ * @param {string} name as in the body's data attributes
+ * @returns {Promise<void>}
+ */
+export function fetchStyles(name) {
+  const address = dataOf(document.body, name);
+  if (query(document, `link[href="${address}"]`)) {
+    return Promise.resolve();
+  }
+  const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: address });
+  sheet.dataset.part = "shell-styles"; // it stays when another conversation or page is shown
+  return new Promise((resolve, reject) => {
+    sheet.addEventListener("load", () => resolve());
+    sheet.addEventListener("error", () => {
+      sheet.remove();
+      reject(new Error(`the style sheet ${name} did not come`));
+    });
+    document.head.append(sheet);
+  });
 }

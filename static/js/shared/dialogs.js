@@ -5,15 +5,18 @@ import { closest, find } from "./dom.js";
 /**
  * A part of its content that is replaced neither opens it again nor moves it.
  * @param {HTMLDialogElement} dialog
+ * @param {object} [options]
+ * @param {() => Promise<unknown>} [options.prepare] what has to be there before it opens; without it, it opens all the same
  */
-export function openWhenFilled(dialog) {
+export function openWhenFilled(dialog, { prepare } = {}) {
   const body = find(dialog, "[data-dialog-body]");
-  dialog.addEventListener("htmx:afterSettle", (event) => {
+  dialog.addEventListener("htmx:afterSettle", async (event) => {
     const { detail } = /** @type {CustomEvent<{target: Element}>} */ (event);
     if (detail.target !== body) {
       return;
     }
-    if (!dialog.open) {
+    await prepare?.().catch(() => {});
+    if (!dialog.open && dialog.isConnected) {
       dialog.showModal();
     }
     dialog.scrollTop = 0;
