@@ -1,7 +1,7 @@
 /** The pictures that are to be sent with a message: added one after the other, kept with the draft, and removed again. */
 
 import { uploadFile } from "../documents/upload_file.js";
-import { postForm, sentenceFor } from "../server/http.js";
+import { postForm, Refusal, sentenceFor } from "../server/http.js";
 import { dataOf, find } from "../shared/dom.js";
 import { isolateName } from "../shared/names.js";
 import { sentence } from "../shared/sentences.js";
@@ -129,6 +129,23 @@ export class AttachedPictures {
       this.#fail(item, file, sentence("pictureTooLarge"));
       return;
     }
+    find(item, "[data-again]").addEventListener("click", () => {
+      this.#begin(item, file);
+      find(item, "[data-remove]").focus(); // the button that had the focus is gone
+    });
+    this.#begin(item, file);
+  }
+
+  /**
+   * Send it after those before it, for the first time or once more.
+   * @param {HTMLElement} item
+   * @param {File} file
+   */
+  #begin(item, file) {
+    item.classList.remove("is-failed");
+    find(item, "[data-words]").textContent = "";
+    find(item, "[data-again]").hidden = true;
+    find(item, "progress").hidden = false;
     this.turn = this.turn.then(() => (this.items.has(item) ? this.#upload(item, file) : undefined));
     this.#changed();
   }
@@ -161,6 +178,7 @@ export class AttachedPictures {
       this.#changed();
     } catch (error) {
       if (!controller.signal.aborted) {
+        find(item, "[data-again]").hidden = error instanceof Refusal;
         this.#fail(item, file, sentenceFor(error, { tooLarge: "pictureTooLarge", unreachable: "uploadUnreachable" }));
       }
     }

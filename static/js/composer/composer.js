@@ -9,6 +9,7 @@ import { sentence } from "../shared/sentences.js";
  * @import { Attempt, Draft } from "./draft.js"
  */
 
+const SLOW_MS = 2_000;
 const FOLLOWS_CONTENT = CSS.supports("field-sizing", "content");
 const ONE_LINE = 1.5; // lines of the field; more than that is more than one
 
@@ -243,6 +244,7 @@ export class Composer {
     if (this.sendButton?.matches(":focus-visible")) {
       this.focus(); // pressed by a key: it goes away, and the focus with it
     }
+    const slow = setTimeout(() => this.showError(sentence("stillSending")), SLOW_MS);
     try {
       await this.send(content, this.draft.attemptFor(content, pictures));
       this.pictures?.remove(pictures);
@@ -250,6 +252,7 @@ export class Composer {
     } catch (error) {
       this.showFailure(error);
     } finally {
+      clearTimeout(slow);
       this.form.ariaBusy = "false";
     }
   }

@@ -16,6 +16,7 @@ export class TemporaryNote {
     this.#draw();
     const timer = setInterval(() => this.#draw(), AGAIN_MS); // midnight may pass
     signal.addEventListener("abort", () => clearInterval(timer));
+    signal.aborted && clearInterval(timer);
   }
 
   /** The conversation has begun at this moment. */

@@ -8,7 +8,6 @@ import { Draft } from "../composer/draft.js";
 import { MessageQueue } from "../composer/message_queue.js";
 import { Meter } from "../composer/meter.js";
 import { startSuggestions } from "../composer/suggestions.js";
-import { TemporaryNote } from "../composer/temporary_note.js";
 import { startWebSwitch } from "../composer/web_switch.js";
 import { startDocuments } from "../documents/documents.js";
 import { AutoScroll } from "../messages/auto_scroll.js";
@@ -147,7 +146,10 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     say: (sentence) => announcer.say(sentence),
     signal,
   });
-  const temporaryNote = temporary && new TemporaryNote(temporary, signal);
+  /** @type {Promise<import("../composer/temporary_note.js").TemporaryNote | undefined> | null} */
+  const temporaryNote =
+    temporary &&
+    fetchBundle("temporaryNote").then((fetched) => fetched && new fetched.TemporaryNote(temporary, signal));
   const deletedNote = new DeletedNote(find(page, '[data-part="deleted"]'), {
     url: urls.delete,
     say: (sentence) => announcer.say(sentence),
@@ -372,7 +374,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   async function sendNow(content, attempt) {
     const note = await sending.send(content, attempt);
     if (note !== undefined) {
-      temporaryNote?.begin();
+      temporaryNote?.then((shown) => shown?.begin());
       autoScroll.toNewest();
       composer.showError(note);
     }

@@ -1,6 +1,6 @@
 /** Ratings of replies: two buttons that are pressed or not, and a remark that may follow. */
 
-import { getJson, postForm } from "../server/http.js";
+import { getJson, postForm, sentenceFor } from "../server/http.js";
 import { closest, fieldOf, find, query } from "../shared/dom.js";
 import { placeBeside } from "../shared/menus.js";
 import { sentence } from "../shared/sentences.js";
@@ -77,7 +77,7 @@ export function startRatings(page, { form, say, onRefused }) {
       form.hidePopover();
       say(sentence("remarkSaved"));
     } catch (error) {
-      find(form, "[data-error]").textContent = error instanceof Error ? error.message : "";
+      find(form, "[data-error]").textContent = sentenceFor(error);
     }
   });
   form.addEventListener("toggle", () => {

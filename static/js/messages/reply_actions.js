@@ -1,5 +1,6 @@
 /** Stop, Continue, Regenerate, with more room or another model: buttons of a form without JavaScript, frames with it. */
 
+import { sentenceFor } from "../server/http.js";
 import { closest, find, query } from "../shared/dom.js";
 
 const ACTIONS = ["stop", "continue", "regenerate", "more-room"];
@@ -36,7 +37,7 @@ export function startReplyActions(page, { connection, onRefused }) {
         await (action === "stop" ? connection.stop(reply, formAction) : connection.regenerate(reply, formAction));
       }
     } catch (error) {
-      onRefused(error instanceof Error ? error.message : "");
+      onRefused(sentenceFor(error));
     }
   });
   page.addEventListener("keydown", (event) => {
@@ -77,7 +78,7 @@ export function startRegenerateWith(dialog, { connection, onRefused, signal }) {
     try {
       await connection.regenerateWith(Number(button.dataset.reply), button.value, button.form.action);
     } catch (error) {
-      onRefused(error instanceof Error ? error.message : "");
+      onRefused(sentenceFor(error));
     }
   };
   dialog.addEventListener("click", regenerate, { signal });

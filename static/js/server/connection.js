@@ -375,7 +375,7 @@ export class Connection {
     for (const { resolve } of [...this.#unacknowledged.values()]) {
       resolve();
     }
-    if (failures >= FAILURES_UNTIL_HTTP) {
+    if (failures >= FAILURES_UNTIL_HTTP || !navigator.onLine) {
       this.#poll();
     }
   }

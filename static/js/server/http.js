@@ -3,6 +3,7 @@
 import { dataOf } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 
+const LONGEST_MS = 30_000; // a network that swallows everything says so at no time
 const UNAVAILABLE = 503; // the database is away: as good as no answer
 
 /** @import { SentenceName } from "../shared/sentences.js" */
@@ -42,6 +43,16 @@ export function sentenceFor(error, { tooLarge = "tooLarge", unreachable = "unrea
   return sentence(error instanceof Unreachable && error.isTooLarge ? tooLarge : unreachable);
 }
 
+/**
+ * Return whether the server answers anything.
+ * @returns {Promise<boolean>}
+ */
+export async function isReached() {
+  const signal = AbortSignal.timeout(LONGEST_MS);
+  const response = await fetch("/healthz", { method: "HEAD", signal, cache: "no-store" }).catch(() => undefined);
+  return Boolean(response);
+}
+
 /** Leave for the gate, which leads back here: the user may no longer be in. The draft is kept. */
 export function goToGate() {
   const next = encodeURIComponent(location.pathname + location.search);
@@ -77,7 +88,8 @@ export function postForm(url, fields = {}) {
  */
 export async function getFragment(url, selector) {
   const headers = { "HX-Request": "true" };
-  const response = await fetch(url, { headers, credentials: "same-origin" }).catch(() => undefined);
+  const signal = AbortSignal.timeout(LONGEST_MS);
+  const response = await fetch(url, { headers, signal, credentials: "same-origin" }).catch(() => undefined);
   const template = document.createElement("template");
   template.innerHTML = response?.ok ? await response.text() : "";
   const element = /** @type {HTMLElement | null} */ (template.content.querySelector(selector));
@@ -94,7 +106,8 @@ export async function getFragment(url, selector) {
  */
 async function request(url, options) {
   const headers = { Accept: "application/json", ...options.headers };
-  const response = await fetch(url, { ...options, headers, credentials: "same-origin" }).catch(() => undefined);
+  const signal = AbortSignal.timeout(LONGEST_MS);
+  const response = await fetch(url, { ...options, headers, signal, credentials: "same-origin" }).catch(() => undefined);
   const answer = await response?.json().catch(() => undefined);
   if (!response || !answer || response.status === UNAVAILABLE) {
     throw new Unreachable(response?.status ?? 0);

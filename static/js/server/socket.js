@@ -1,6 +1,6 @@
 /** The tab's one websocket: opened again and again, with a growing and jittered pause. */
 
-import { goToGate } from "./http.js";
+import { goToGate, isReached } from "./http.js";
 
 /** @import { ServerFrame } from "./frames.js" */
 
@@ -10,6 +10,7 @@ const STEADY_AFTER_MS = 5_000;
 const LEAVING_MS = 5_000;
 const SIGNED_OUT = 4401;
 const GATE_SHUT = 4403;
+const LOST = 1006;
 
 /**
  * @typedef {object} SocketHandlers
@@ -21,6 +22,9 @@ const GATE_SHUT = 4403;
 export class Socket {
   /** @type {Set<SocketHandlers>} */
   #listeners = new Set();
+  /** Ends the socket there is, without waiting for a network that is gone. @type {() => void} */
+  #drop = () => undefined;
+  #hasEnded = false;
 
   /** @param {string} path */
   constructor(path) {
@@ -33,6 +37,7 @@ export class Socket {
       this.isLeaving = true;
     });
     addEventListener("online", () => this.#openNow());
+    addEventListener("offline", () => this.#dropIfLost());
     document.addEventListener("visibilitychange", () => document.hidden || this.#openNow());
     this.socket = this.#newSocket();
   }
@@ -69,16 +74,37 @@ export class Socket {
   #newSocket() {
     const socket = new WebSocket(this.url);
     let openedAt = 0;
+    let hasEnded = false;
+    const end = (/** @type {number} */ code) => {
+      if (!hasEnded) {
+        hasEnded = true;
+        this.#hasEnded = true;
+        this.#ended(code, openedAt);
+      }
+    };
+    this.#hasEnded = false;
+    this.#drop = () => {
+      socket.close();
+      end(LOST);
+    };
     socket.addEventListener("open", () => {
       openedAt = performance.now();
       this.#tell(({ onOpen }) => onOpen());
     });
     socket.addEventListener("message", ({ data }) => {
       const frame = JSON.parse(data);
-      this.#tell(({ onFrame }) => onFrame(frame));
+      hasEnded || this.#tell(({ onFrame }) => onFrame(frame));
     });
-    socket.addEventListener("close", ({ code }) => this.#ended(code, openedAt));
+    socket.addEventListener("close", ({ code }) => end(code));
     return socket;
+  }
+
+  /** The machine is off the network: a browser notices late that the socket is, too, unless the server is on this machine. */
+  async #dropIfLost() {
+    const drop = this.#drop;
+    if (this.isOpen && !(await isReached()) && this.isOpen) {
+      drop();
+    }
   }
 
   /**
@@ -117,7 +143,7 @@ export class Socket {
 
   /** Don't wait for the pause when the machine is back on the network or the tab in view. */
   #openNow() {
-    if (this.socket.readyState === WebSocket.CLOSED) {
+    if (this.#hasEnded) {
       clearTimeout(this.timer);
       this.#open();
     }

@@ -12,6 +12,7 @@ import { Sidebar } from "../sidebar/sidebar.js";
 import { startFailedRequests } from "./failed_requests.js";
 import { Navigation } from "./navigation.js";
 import { startPage } from "./page.js";
+import { startPageLoads } from "./page_loads.js";
 
 const DIALOG_DONE = ["renamed", "notesSaved", "promptSaved"]; // events that an answer brings
 
@@ -66,4 +67,5 @@ startFailedRequests({
   onFailed: (element) => sidebar.element.contains(element) && sidebar.close(),
   onGone: (conversation) => sidebar.remove(conversation),
 });
+startPageLoads(socket);
 navigation.begin();

@@ -1,0 +1,67 @@
+/**
+ * Forms and links that load a page. Without a connection the browser would show an error of its own in place of the site,
+ * and what was typed would go with the page: then it stays, and says so.
+ */
+
+import { isReached } from "../server/http.js";
+import { closest } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
+import { showProblem } from "../shared/toasts.js";
+
+/**
+ * To be started after all others that listen to clicks and submissions.
+ * @param {import("../server/socket.js").Socket} socket
+ */
+export function startPageLoads(socket) {
+  let isSure = false; // what is submitted now was found to be able to go on its way
+
+  const mayFail = (/** @type {Event} */ event) =>
+    !(isSure || event.defaultPrevented || socket.isOpen || isFirst(socket));
+
+  addEventListener("submit", async (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || form.method === "dialog" || !mayFail(event)) {
+      return;
+    }
+    event.preventDefault();
+    if (await isReached()) {
+      isSure = true;
+      form.requestSubmit(event.submitter);
+      isSure = false;
+    } else {
+      showProblem(sentence("notDone"));
+    }
+  });
+  addEventListener("click", async (event) => {
+    const address = addressLoadedBy(event);
+    if (address === undefined || !mayFail(event)) {
+      return;
+    }
+    event.preventDefault();
+    if (await isReached()) {
+      location.assign(address);
+    } else {
+      showProblem(sentence("notOpened"));
+    }
+  });
+}
+
+/**
+ * Whether it has not failed yet: the page has just come.
+ * @param {import("../server/socket.js").Socket} socket
+ */
+function isFirst(socket) {
+  return !socket.failures && navigator.onLine;
+}
+
+/**
+ * @param {MouseEvent} event
+ * @returns {string | undefined}
+ */
+function addressLoadedBy(event) {
+  const link = closest(event, "a[href]", HTMLAnchorElement);
+  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey && event.button === 0;
+  const isOther = !link || link.target || link.hasAttribute("download") || link.origin !== location.origin;
+  const isHere = link?.hash && link.pathname === location.pathname && link.search === location.search;
+  return !isPlain || isOther || isHere ? undefined : link?.href;
+}
