@@ -35,6 +35,7 @@ SCRIPTS = {
     "bundles/commands.js": "js/composer/commands.js",
     "bundles/dictation.js": "js/composer/dictation.js",
     "bundles/upload_queue.js": "js/documents/upload_queue.js",
+    "bundles/plain_text.js": "js/shared/plain_text.js",
     "bundles/temporary_note.js": "js/composer/temporary_note.js",
     "bundles/tour.js": "js/composer/tour.js",
     "bundles/spoken_text.js": "js/messages/spoken_text.js",

@@ -1,7 +1,7 @@
 /** Copy buttons: of a block of code, and of what an address answers with. */
 
+import { fetchBundle } from "./bundles.js";
 import { closest, query, queryAll } from "./dom.js";
-import { plainText } from "./plain_text.js";
 import { sentence } from "./sentences.js";
 
 const DONE_MS = 1_500;
@@ -43,17 +43,22 @@ export function labelCopyButtons(root) {
 function copyFor(button, asPlainText) {
   const message = /** @type {HTMLElement | null} */ (asPlainText ? button.closest("[data-message]") : null);
   if (message && button.dataset.copyFrom) {
-    return copyText(textOfMessage(message));
+    return copyPromised(textOfMessage(message));
   }
-  return button.dataset.copyFrom ? copyFrom(button.dataset.copyFrom) : copyCode(button);
+  return button.dataset.copyFrom ? copyPromised(fetchText(button.dataset.copyFrom)) : copyCode(button);
 }
 
 /**
  * Return what the page shows of a message, in all its steps.
  * @param {HTMLElement} message
  */
-export function textOfMessage(message) {
-  const texts = queryAll(message, ".prose").map((prose) => plainText(prose));
+async function textOfMessage(message) {
+  /** @type {typeof import("./plain_text.js") | undefined} */
+  const fetched = await fetchBundle("plainText");
+  if (!fetched) {
+    throw new Error("the bundle did not come");
+  }
+  const texts = queryAll(message, ".prose").map((prose) => fetched.plainText(prose));
   return texts.filter(Boolean).join("\n\n");
 }
 
@@ -91,10 +96,9 @@ function copyCode(button) {
 
 /**
  * A clipboard may be closed again by the time an answer is here, so it is given the promise of one.
- * @param {string} url
+ * @param {Promise<string>} text
  */
-async function copyFrom(url) {
-  const text = fetchText(url);
+async function copyPromised(text) {
   if (navigator.clipboard?.write && window.ClipboardItem) {
     const blob = text.then((content) => new Blob([content], { type: "text/plain" }));
     await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
