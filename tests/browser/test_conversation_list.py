@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import begin_another, composer, messages, say
+from .page_actions import begin_another, composer, messages, say, wait_until
 
 
 def listed(page, title):
@@ -159,3 +159,24 @@ def test_a_title_from_right_to_left_changes_no_other_word(page):
     listed(page, "שלום!").hover()
     page.get_by_role("button", name=f"Delete “{isolated}”", exact=True).click()
     expect(page.get_by_text(f"“{isolated}” is deleted.")).to_be_visible()
+
+
+def test_a_new_title_outlasts_a_list_that_was_asked_for_before(page):
+    say(page, "The first one")
+    other = page.context.new_page()
+    other.goto("/usage/")
+    held = []
+    other.route("**/conversations/?title=*", lambda route: held.append((route, route.fetch())))
+    other.get_by_role("searchbox", name="Search the titles").fill("one")
+    wait_until(other, lambda: held)
+    listed(page, "The first one").hover()
+    page.get_by_role("link", name="Rename “The first one”").click()
+    page.get_by_label("Title", exact=True).fill("Another one")
+    page.get_by_label("Title", exact=True).press("Enter")
+    renamed = other.get_by_role("link", name="Another one", exact=True)
+    expect(renamed).to_be_visible()
+    [(route, answer)] = held
+    assert "The first one" in answer.text()
+    route.fulfill(response=answer)
+    expect(other.locator("[data-list][hx-get$='title=one']")).to_have_count(1)
+    expect(renamed).to_be_visible()

@@ -19,8 +19,8 @@ export class Sidebar {
   conversation = "";
   title = "";
   #showsConversation = false;
-  /** What frames have said since the list was asked for. Its answer may be older. @type {ServerFrame[]} */
-  #heard = [];
+  /** What frames have said since the list was asked for: its answer may be older. @type {ServerFrame[] | undefined} */
+  #heard;
   /** Conversations for whose sake the list was asked for, as they were not in it. @type {Set<string>} */
   #soughtFor = new Set();
   #isUnderPointer = false;
@@ -109,18 +109,19 @@ export class Sidebar {
   take(frame) {
     switch (frame.type) {
       case "conversation.renamed":
+        this.#heard?.push(frame);
         this.#takeRenamed(frame);
         break;
       case "conversation.deleted":
-        this.#heard.push(frame);
+        this.#heard?.push(frame);
         frame.deleted ? this.#takeDeleted(frame) : this.reload();
         break;
       case "conversation.awaiting_approval":
-        this.#heard.push(frame);
+        this.#heard?.push(frame);
         this.#takeAwaitingApproval(frame);
         break;
       case "conversation.writing":
-        this.#heard.push(frame);
+        this.#heard?.push(frame);
         this.#takeWriting(frame);
         break;
     }
@@ -229,7 +230,9 @@ export class Sidebar {
     if (target instanceof Element && target.matches("[data-list]")) {
       this.awaiting = this.#listedAs("awaitingIds");
       this.writing = this.#listedAs("writingIds");
-      for (const frame of this.#heard.splice(0)) {
+      const heard = this.#heard ?? [];
+      this.#heard = undefined;
+      for (const frame of heard) {
         this.take(frame);
       }
     }
