@@ -58,7 +58,7 @@ STYLES: dict[str, tuple[str, ...]] = {
         "css/tools.css",
         "css/composer.css",
         "css/meter.css",
-        "css/suggestions.css",
+        "css/suggestion_list.css",
         "css/documents.css",
         "css/citations.css",
         "css/pictures.css",

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from .page_actions import (
+    composer,
     content_of,
     messages,
     open_menu,
@@ -121,7 +122,7 @@ def test_everything_above_a_message_is_forgotten_and_remembered(page):
     forget_above(messages(page).nth(4))
     for tab in (page, other):
         expect(line(tab)).to_be_visible()
-        expect(tab.get_by_text("forgotten by your choice")).to_be_visible()
+        expect(tab.get_by_text("you had it forgotten")).to_be_visible()
         expect(messages(tab).nth(3)).to_have_attribute("data-mark", "out")
         expect(messages(tab).nth(4)).to_have_attribute("data-mark", "in")
         assert messages(tab).nth(4).evaluate("e => e.previousElementSibling.matches('[data-horizon]')")
@@ -130,7 +131,7 @@ def test_everything_above_a_message_is_forgotten_and_remembered(page):
     page.reload()
     expect(line(page)).to_be_visible()
     page.get_by_text("Why?", exact=True).click()
-    expect(page.get_by_text("You chose “Forget everything above” here.")).to_be_visible()
+    expect(page.get_by_text("you chose “Forget everything above” here.")).to_be_visible()
     expect(page.get_by_text("Pin a message, and it is always sent, wherever it stands.")).to_be_hidden()
     page.keyboard.press("Escape")
     other.get_by_role("button", name="Remember again").click()
@@ -149,6 +150,28 @@ def test_what_is_forgotten_loses_no_pin(page):
     expect(line(page)).to_have_accessible_name("Demo (4k window) no longer sees anything above")
     page.get_by_role("button", name="Remember again").click()
     expect(messages(page).first).to_have_attribute("data-mark", "pinned")
+
+
+def test_a_branch_without_a_request_of_its_own_forgets_and_remembers_by_keyboard(page):
+    say(page, "My name is Andrew")
+    open_menu(say(page, "What is my name?")).get_by_role("menuitem", name="Branch from here").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("(branch)")
+    forget_above(messages(page).nth(2))
+    expect(line(page)).to_be_visible()
+    page.get_by_role("button", name="Remember again").focus()
+    page.keyboard.press("Enter")
+    expect(line(page)).to_be_hidden()
+    expect(composer(page)).to_be_focused()
+
+
+def test_the_line_of_what_is_forgotten_promises_no_recall(slid):
+    expect(slid.locator("[data-line-recalled]:not([hidden])")).to_have_count(1)
+    forget_above(messages(slid).nth(-2))
+    expect(slid.get_by_text("you had it forgotten")).to_be_visible()
+    expect(slid.locator("[data-line-recalled]")).to_be_hidden()
+    slid.reload()
+    expect(slid.get_by_text("you had it forgotten")).to_be_visible()
+    expect(slid.locator("[data-line-recalled]")).to_be_hidden()
 
 
 def test_nothing_is_forgotten_while_a_reply_is_written(page):

@@ -53,4 +53,4 @@ def test_blocks_stand_apart_and_marks_are_gone(evaluate, html, text):
 
 def test_a_finished_reply_is_read_without_the_words_of_buttons(evaluate):
     code = '<div class="code-block-bar">python<button>Copy</button></div><pre><code>a</code></pre>'
-    assert evaluate(READ, f"<p>Code:</p><div>{code}</div>").strip() == "Demo: Code:\n\na"
+    assert evaluate(READ, f"<p>Code:</p>\n<div>{code}</div>").strip() == "Demo: Code:\na"

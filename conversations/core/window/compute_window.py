@@ -189,7 +189,7 @@ class _Inputs:
 
     @property
     def kept_anchor(self) -> int | None:
-        """The anchor as a policy is told it: none in what is forgotten, as the conversation begins behind that."""
+        """The anchor as a policy is told it: None if it lies in what is forgotten."""
         return self.anchor if (self.anchor or 0) > self.turn.forgotten_before else None
 
 

@@ -31,20 +31,18 @@ WHERE conversation_id = %(conversation)s AND lexeme = ANY(%(lexemes)s) AND {chun
 """
 FIRST_CHUNKS = POSTINGS.format(chunks="chunk <= %(last)s")
 SOME_CHUNKS = POSTINGS.format(chunks="chunk = ANY(%(chunks)s)")
-EXCLUDED = """
-SELECT message.conversation_id, passage.ordinal FROM conversations_message message
+# Excluded passages one by one; of each conversation where something is forgotten the first one that is not, as passages
+# lie in the order of their messages.
+NOT_TO_BE_FOUND = """
+SELECT message.conversation_id, passage.ordinal, false FROM conversations_message message
 JOIN conversations_messagepassage passage ON passage.message_id = message.id
 WHERE message.conversation_id = ANY(%(conversations)s) AND message.excluded
-"""
-# Passages lie in the order of their messages on the path.
-FIRST_KEPT = """
-SELECT conversation.id, (
-  SELECT passage.ordinal FROM conversations_message message
-  JOIN conversations_messagepassage passage ON passage.message_id = message.id
-  WHERE message.conversation_id = conversation.id AND message.active
-    AND message.position >= conversation.forgotten_before
-  ORDER BY message.position, passage.ordinal LIMIT 1
-)
+UNION ALL
+SELECT conversation.id, coalesce((
+  SELECT ordinal FROM conversations_messagepassage passage
+  WHERE passage.conversation_id = conversation.id AND position >= conversation.forgotten_before
+  ORDER BY position, ordinal LIMIT 1
+), 2147483647), true
 FROM conversations_conversation conversation
 WHERE conversation.id = ANY(%(conversations)s) AND conversation.forgotten_before > 0
 """
@@ -146,7 +144,6 @@ def read_arrays(index: IndexedPassages, rows: Mapping[str, StoredPostings]) -> C
     flags = np.full(index.passages, BEGINS_MESSAGE | BEGINS_SESSION, dtype=np.uint8)
     excluded[ordinals], words[ordinals], flags[ordinals] = False, entries["words"], entries["count"]
     excluded[_read_excluded(index)] = True
-    excluded[_read_forgotten(index)] = True
     starts_again, is_cut = _cut_by_gaps(index, flags)
     flags[starts_again] |= BEGINS_MESSAGE | BEGINS_SESSION
     excluded[is_cut] = True
@@ -184,30 +181,20 @@ def _cut_by_gaps(index: IndexedPassages, flags: npt.NDArray[np.uint8]) -> tuple[
 
 
 def _read_excluded(index: IndexedPassages) -> Integers:
-    """Return the ordinals of the passages of excluded messages."""
+    """Return the ordinals of the passages of messages that are excluded or forgotten."""
     parts = {part.conversation_id: part for part in index.parts}
     with connection.cursor() as cursor:
-        cursor.execute(EXCLUDED, {"conversations": list(parts)})
+        cursor.execute(NOT_TO_BE_FOUND, {"conversations": list(parts)})
         rows = cursor.fetchall()
-    found = (parts[pk].in_look_up(ordinal) for pk, ordinal in rows)
-    return np.array([ordinal for ordinal in found if ordinal is not None], dtype=np.int64)
+    excluded = [parts[pk].in_look_up(ordinal) for pk, ordinal, is_first_kept in rows if not is_first_kept]
+    forgotten = [_before(parts[pk], ordinal) for pk, ordinal, is_first_kept in rows if is_first_kept]
+    one_by_one = np.array([ordinal for ordinal in excluded if ordinal is not None], dtype=np.int64)
+    return np.concatenate([one_by_one, *forgotten])
 
 
-def _read_forgotten(index: IndexedPassages) -> Integers:
-    """Return the ordinals of the passages of messages that are forgotten."""
-    with connection.cursor() as cursor:
-        cursor.execute(FIRST_KEPT, {"conversations": index.conversation_ids})
-        first_kept = dict(cursor.fetchall())
-    forgotten = [
-        part.offset + np.flatnonzero(_ordinals_in_index(part) < _or_none_is_kept(first_kept[part.conversation_id]))
-        for part in index.parts
-        if part.conversation_id in first_kept
-    ]
-    return np.concatenate(forgotten) if forgotten else np.array([], dtype=np.int64)
-
-
-def _or_none_is_kept(first_kept: int | None) -> float:
-    return np.inf if first_kept is None else first_kept
+def _before(part: IndexedPart, first_kept: int) -> Integers:
+    """Return the ordinals in the look-up of the passages of *part* before the one with that ordinal in its index."""
+    return part.offset + np.flatnonzero(_ordinals_in_index(part) < first_kept)
 
 
 def _ordinals_in_index(part: IndexedPart) -> Integers:

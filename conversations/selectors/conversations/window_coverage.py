@@ -53,14 +53,13 @@ class Coverage:
     def of(cls, record: WindowRecord, *, forgotten_before: int | None = None) -> Coverage:
         """Return what the window of *record* holds; *forgotten_before* tells what has been forgotten since."""
         forgotten = record.forgotten_before if forgotten_before is None else forgotten_before
-        entries = [entry for entry in record.entries if entry.kind == "pin" and entry.position is not None]
-        pins = [pin for pin in entries if pin.position is not None and pin.position >= forgotten]
+        pins = [entry for entry in record.entries if entry.kind == "pin" and (entry.position or 0) >= forgotten]
         return cls(
             first_position=max(record.first_position, forgotten),
             forgotten_before=forgotten,
             left_out={out.message: out.reason for out in record.left_out if out.message is not None},
             pins=tuple(pin.message for pin in pins if pin.message is not None),
-            has_pins_above=any(pin.position < record.first_position for pin in pins if pin.position is not None),
+            has_pins_above=any((pin.position or 0) < record.first_position for pin in pins),
             recalled=record.recall.messages,
             recalled_positions=record.recall.positions,
             recalls=record.recall.limit_tokens > 0,

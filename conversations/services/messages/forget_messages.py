@@ -11,7 +11,7 @@ from conversations.core.errors import ReplyInProgress
 from conversations.core.frames.definitions import MessagesForgotten
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
-from conversations.services.summaries.want_summary import sources_changed
+from conversations.services.summaries.want_summary import summarised_messages_changed
 from conversations.services.windows.active_path import lock_conversation
 
 
@@ -52,6 +52,7 @@ def _refuse_while_writing(conversation: Conversation) -> None:
 def _store(conversation: Conversation, forgotten_before: int) -> None:
     conversation.forgotten_before = forgotten_before
     conversation.save(update_fields=["forgotten_before"])
-    sources_changed(conversation.pk, 0)  # a summary stands for all before its end: forgotten messages, or too few
+    # A summary stands for all before its end: for forgotten messages, or not for those that are remembered.
+    summarised_messages_changed(conversation.pk, 0)
     frame = MessagesForgotten(conversation.public_id, forgotten_before)
     transaction.on_commit(partial(publish_frame, frame, conversation.public_id))

@@ -12,7 +12,7 @@ from conversations.core.frames.definitions import MessageMarked
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
 from conversations.services.language_models.model_context import conversation_context
-from conversations.services.summaries.want_summary import sources_changed
+from conversations.services.summaries.want_summary import summarised_messages_changed
 from conversations.services.windows.active_path import lock_conversation
 from conversations.services.windows.build_window import check_it_fits, draft_message, stored_message
 
@@ -86,7 +86,7 @@ def _store(message: Message, conversation: Conversation, **marks: bool) -> None:
     if "excluded" in marks:
         message.steps.update(excluded=marks["excluded"])
         if marks["excluded"]:
-            sources_changed(conversation.pk, message.position)
+            summarised_messages_changed(conversation.pk, message.position)
     conversation.has_pins = conversation.messages.filter(pinned=True).exists()
     conversation.save(update_fields=["has_pins"])
     decisions = {"pinned": message.pinned, "excluded": message.excluded, "never_recalled": message.never_recalled}

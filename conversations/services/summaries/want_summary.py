@@ -39,10 +39,10 @@ def path_changed(conversation_id: int, position: int) -> None:
         cursor.execute(PATH_CHANGED, {"conversation": conversation_id, "position": position})
 
 
-def sources_changed(conversation_id: int, position: int) -> None:
-    """Never send a summary again that stands for the message at *position*, and have another one made.
+def summarised_messages_changed(conversation_id: int, position: int) -> None:
+    """Never send a summary again that covers *position*, and have another one made.
 
-    The message was excluded or forgotten, or what was forgotten before it is remembered.
+    A message was excluded, or what is forgotten has changed.
     """
     with connection.cursor() as cursor:
         cursor.execute(MAKE_STALE, [conversation_id, position])

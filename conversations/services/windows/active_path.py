@@ -62,7 +62,8 @@ def lock_streaming(reply_id: int, *, holder: RunHolder | None = None) -> None:
 def leave_path(conversation: Conversation, position: int, *, head_id: int | None) -> None:
     """Take all messages from *position* on off the path; it ends with *head_id* then, which the caller stores.
 
-    What enters the path in their place is indexed with this change, too. What is forgotten of what stays is so still.
+    What enters the path in their place is indexed with this change, too. What was forgotten below
+    *position* stays forgotten.
     """
     PathChange.objects.create(conversation=conversation, position=position)
     conversation.messages.filter(active=True, position__gte=position).update(active=False)

@@ -49,7 +49,7 @@ export function startMessageActions(
   };
 
   startPins(page, { ...marking, connection, onChanging: () => meter.forget() });
-  startForgetting(page, marking);
+  startForgetting(page, { ...marking, onFocusLost: () => composer.focus() });
   startEditing(page, {
     template: editor,
     connection,

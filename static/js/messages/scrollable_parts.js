@@ -26,7 +26,8 @@ export function startScrollableParts(list, signal) {
 }
 
 /**
- * Tables and formulas have a role of their own, and are read by what they hold.
+ * Let the keyboard reach the parts that are wide, and no others. Code and the box of a table get a name; tables and formulas
+ * have a role of their own.
  * @param {HTMLElement} list
  */
 function letReach(list) {

@@ -303,10 +303,17 @@ export class WindowCoverage {
 
   #writeLine() {
     const { has_pins_above: hasPins, recalls, model, recalled, budget_tokens: budget } = this.window;
+    const { first_position: position, forgotten_before: forgotten } = this.window;
     this.horizon.classList.toggle("has-pins-above", Boolean(hasPins));
     this.horizon.classList.toggle("recalls", Boolean(recalls));
+    const isForgotten = forgotten > 0 && forgotten === position;
+    this.#showParts("recalls", Boolean(recalls));
+    this.#showParts("forgotten", isForgotten);
+    const found = find(this.horizon, "[data-line-recalled]");
+    found.hidden = !recalls || (isForgotten && !recalled.length);
+    write(found, recalledWords(recalled.length));
     if (model === undefined) {
-      return; // no request was made yet: nothing is above a line
+      return; // no request was made yet: the server has written the line
     }
     const label = sentence(hasPins ? "horizonWithPins" : "horizon", { model });
     this.horizonLine.ariaLabel = label;
@@ -316,12 +323,6 @@ export class WindowCoverage {
     const above = find(this.horizon, "[data-line-above]");
     above.hidden = !this.messagesAbove;
     write(above, this.messagesAbove === 1 ? sentence("oneAbove") : counted("above", this.messagesAbove));
-    const found = find(this.horizon, "[data-line-recalled]");
-    found.hidden = !recalls;
-    write(found, recalledWords(recalled.length));
-    const { first_position: position, forgotten_before: forgotten } = this.window;
-    this.#showParts("recalls", Boolean(recalls));
-    this.#showParts("forgotten", forgotten > 0 && forgotten === position);
   }
 
   /**

@@ -1,9 +1,9 @@
 /** Tells a screen reader what has happened: a finished reply once, not each of its pieces. */
 
-import { find, query } from "./dom.js";
-import { plainText } from "./plain_text.js";
+import { find, query, queryAll } from "./dom.js";
 
 const LONGEST_CHARACTERS = 2_000;
+const NOT_READ = ".code-block-bar, button:not(.citation)";
 
 export class Announcer {
   /**
@@ -25,7 +25,11 @@ export class Announcer {
   /** @param {HTMLElement} article */
   readReply(article) {
     const by = find(article, ".message-name").textContent;
-    const content = plainText(find(article, "[data-content]"));
+    const shown = /** @type {HTMLElement} */ (find(article, "[data-content]").cloneNode(true));
+    for (const part of queryAll(shown, NOT_READ)) {
+      part.remove();
+    }
+    const content = shown.textContent.trim();
     const note = query(article, "[data-state-note]")?.textContent ?? "";
     this.say(`${by}: ${content.slice(0, LONGEST_CHARACTERS)} ${note}`);
   }
