@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 IDENTITY = "identity"  # no coding at all
 REFUSED = 0.0
-UNNAMED = 0.0001  # of identity where the header says nothing of it: acceptable, after all that is named
+UNNAMED_IDENTITY = 0.0001  # of identity where the header says nothing of it: acceptable, after all that is named
 # A weight has at most three decimals. A member that is not of this form is refused rather than guessed.
 MEMBER = re.compile(
     r"(?P<coding>[\w!#$%&'*+.^`|~-]+)(?:[ \t]*;[ \t]*q=(?P<weight>0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?", re.IGNORECASE
 )
-SAME = {"x-gzip": "gzip"}
+ALIASES = {"x-gzip": "gzip"}
 
 
 def choose_coding(accepted: str | None, offered: Sequence[str]) -> str:
@@ -43,7 +43,7 @@ def read_weights(accepted: str) -> dict[str, float]:
         if found := MEMBER.match(stripped):
             coding = found["coding"].lower()
             weight = float(found["weight"] or 1) if found.end() == len(stripped) else REFUSED
-            weights[SAME.get(coding, coding)] = weight
+            weights[ALIASES.get(coding, coding)] = weight
     return weights
 
 
@@ -52,4 +52,4 @@ def _weigh(coding: str, weights: dict[str, float]) -> float:
         return weights[coding]
     if "*" in weights:
         return weights["*"]
-    return UNNAMED if coding == IDENTITY else REFUSED
+    return UNNAMED_IDENTITY if coding == IDENTITY else REFUSED

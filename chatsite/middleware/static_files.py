@@ -23,12 +23,12 @@ Stats = Mapping[str, os.stat_result] | None
 class StaticFilesMiddleware(ServeStaticMiddleware):  # type: ignore[misc]  # servestatic has no types
     """Answers requests for static files; all others go on."""
 
-    def get_static_file(self, path: str, url: str, stat_cache: Stats = None) -> CodedFiles:
-        return CodedFiles(super().get_static_file(path, url, stat_cache=stat_cache))
+    def get_static_file(self, path: str, url: str, stat_cache: Stats = None) -> NegotiatedFile:
+        return NegotiatedFile(super().get_static_file(path, url, stat_cache=stat_cache))
 
 
-class CodedFiles:
-    """One static file in each coding that there is of it, the smallest first."""
+class NegotiatedFile:
+    """A static file in each coding that there is, smallest first; each request gets the one that it prefers."""
 
     def __init__(self, file: StaticFile) -> None:
         codings = ((coding or IDENTITY, path, dict(headers)) for coding, path, headers in file.alternatives)
@@ -50,6 +50,7 @@ class CodedFile(StaticFile):  # type: ignore[misc]  # servestatic has no types
         self.etag = own.get("ETag")
         self.last_modified = parsedate(own.get("Last-Modified", ""))
         self.not_modified_response = self.get_not_modified_response(own)
+        # No coding is named: servestatic must not choose again.
         self.alternatives = [(None, path, list(own.items()))]
         self.modified_at = own.get("Last-Modified")
 
