@@ -159,7 +159,7 @@ def delete_conversation(conversation: Conversation) -> None:
         locked = lock_conversation(conversation)  # a message that is being sent comes before this, or is refused
         locked.deleted_at = timezone.now()
         locked.save(update_fields=["deleted_at"])
-        _tell_once_stored(locked, deleted=True, can_be_undone=True)
+        _announce_deletion(locked, deleted=True, can_be_undone=True)
     for reply in conversation.messages.filter(state="streaming"):
         stop_reply(conversation=conversation, reply_id=reply.pk)
 
@@ -170,11 +170,11 @@ def restore_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
     mine.update(deleted_at=None)
     if (conversation := mine.first()) is None:
         raise ConversationNotFound
-    _tell_once_stored(conversation, deleted=False, can_be_undone=False)
+    _announce_deletion(conversation, deleted=False, can_be_undone=False)
     return conversation
 
 
-def _tell_once_stored(conversation: Conversation, *, deleted: bool, can_be_undone: bool) -> None:
+def _announce_deletion(conversation: Conversation, *, deleted: bool, can_be_undone: bool) -> None:
     """Tell all pages of the owner, once that is stored, whether the conversation is there."""
     frame = ConversationDeleted(conversation.public_id, deleted, can_be_undone)
     transaction.on_commit(partial(publish, person_topic(conversation.owner_id), frame.to_json()))
@@ -183,7 +183,7 @@ def _tell_once_stored(conversation: Conversation, *, deleted: bool, can_be_undon
 def sweep_deleted_conversations() -> int:
     """Delete the rows of what was deleted long enough ago; the ledger keeps its amounts. Returns how many.
 
-    Pages that still show one offer to bring it back no longer.
+    Pages that still show one no longer offer to undo the deletion.
     """
     over = Conversation.objects.filter(deleted_at__lt=timezone.now() - KEPT_AFTER_DELETION)
     return sum(_sweep(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
@@ -214,19 +214,19 @@ def sweep_unused_conversations() -> int:
     over = Conversation.objects.filter(
         HOLDS_NOTHING, ~Exists(pictures), last_active_at__lt=timezone.now() - KEPT_UNUSED, deleted_at=None
     )
-    return sum(_sweep(over, pk, is_told=False) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+    return sum(_sweep(over, pk, tells_pages=False) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
 
 
-def _sweep(over: QuerySet[Conversation], pk: int, *, is_told: bool = True) -> bool:
+def _sweep(over: QuerySet[Conversation], pk: int, *, tells_pages: bool = True) -> bool:
     """Delete one conversation, unless its owner brings it back at this moment.
 
-    Pages are told of it, but for one that they may begin again under its id (not *is_told*).
+    Its pages are told, unless *tells_pages* is false: a page may begin an unused one again under the same id.
     """
     with transaction.atomic():
         wait_for_other_deletions()
         conversation = over.select_for_update(skip_locked=True).filter(pk=pk).first()
         if conversation:
-            if is_told:
-                _tell_once_stored(conversation, deleted=True, can_be_undone=False)
+            if tells_pages:
+                _announce_deletion(conversation, deleted=True, can_be_undone=False)
             conversation.delete()
     return conversation is not None

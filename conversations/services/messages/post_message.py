@@ -29,7 +29,7 @@ from conversations.services.limits.message_checks import check_message
 from conversations.services.pictures.pictures import take_pictures
 from conversations.services.windows.active_path import add_reply, lock_conversation
 
-MOST_OF_LINE = 1_000  # characters that a title is looked for in
+MOST_LINE_CHARACTERS = 1_000  # that a title is looked for in
 POSTED_OR_STREAMING = """
 SELECT client_id, id FROM conversations_message WHERE conversation_id = %s AND (client_id = %s OR state = 'streaming')
 """
@@ -155,7 +155,7 @@ def _store(
 
 def title_from(content: str) -> str:
     """Return the first line of *content* of which anything can be seen, shortened at a word."""
-    lines = (clean_name(line[:MOST_OF_LINE]) for line in content.splitlines())
+    lines = (clean_name(line[:MOST_LINE_CHARACTERS]) for line in content.splitlines())
     return clean_name(shorten_title(next(filter(None, lines), "")))
 
 

@@ -87,7 +87,7 @@ def listed_conversations(
     in_order = sorted(undated, key=attrgetter("last_active_at"), reverse=True)
     by_date = group_by_date(in_order, zone=parameters.time_zone(request), shown_until=before)
     return ListedConversations(
-        groups=[*([] if before else _groups_on_top(on_top)), *(_without(group, ids) for group in by_date)],
+        groups=[*([] if before else _active_groups(on_top)), *(_without(group, ids) for group in by_date)],
         active=active,
         before=until.isoformat().replace("+00:00", "Z") if until else "",
         current=current,
@@ -95,7 +95,7 @@ def listed_conversations(
     )
 
 
-def _groups_on_top(active: list[ActiveConversation]) -> list[ActiveGroup]:
+def _active_groups(active: list[ActiveConversation]) -> list[ActiveGroup]:
     awaiting = [each for each in active if each.awaits_approval]
     writing = [each for each in active if not each.awaits_approval]
     return [
