@@ -18,6 +18,7 @@ from django.utils.translation import gettext, ngettext, override
 from chatsite.accounts.models import User
 from chatsite.accounts.preferences.reader_language import reader_language
 from chatsite.accounts.preferences.reader_time_zone import reader_time_zone, time_of_day
+from chatsite.names import isolate_name
 from conversations.core.errors import ConversationError
 from conversations.core.errors.stored_errors import sentence_for
 
@@ -56,7 +57,9 @@ def stored_error_sentence(code: str, params: Mapping[str, object], reader: Reade
     if not code:
         return ""
     with override(reader.language_code):
-        return sentence_for(code, params, translate=gettext, translate_plural=ngettext, tell=reader.tell)
+        return sentence_for(
+            code, params, translate=gettext, translate_plural=ngettext, tell=reader.tell, isolate=isolate_name
+        )
 
 
 def request_reader(request: HttpRequest) -> ReaderLocale:

@@ -54,6 +54,12 @@ def test_what_a_new_scenario_begins_with_is_good():
     check_scenario(Scenario(name="Mine"))
 
 
+def test_what_was_typed_changes_the_order_of_no_word_around_it():
+    for field in ("language_model", "policy_name"):
+        assert "“\u2068שלום!\u2069”" in problem_of(**{field: "שלום!"})[1]
+    assert "“\u2068שלום!\u2069”" in problem_of(tools=["שלום!"])[1]
+
+
 def test_a_reserve_as_large_as_the_context_window_is_refused():
     field, sentence = problem_of(reply_reserve_tokens=window_tokens(Scenario()))
     assert field == "reply_reserve_tokens"

@@ -9,6 +9,7 @@ CLAUSES = frozenset({"reason"})  # params that are words themselves
 Translate = Callable[[str], str]
 TranslatePlural = Callable[[str, str, int], str]  # of one, of many, of how many
 MOMENTS = frozenset({"opens_at", "again_at"})  # in ISO 8601
+NAMES = frozenset({"language_model"})  # they may run from right to left
 
 
 def gettext_noop(sentence: str) -> str:
@@ -35,8 +36,13 @@ def fill_template(
     *,
     translate: Translate = str,
     tell: Callable[[dt.datetime], str] = in_utc,
+    isolate: Callable[[object], str] = str,
 ) -> str:
-    """Return *template*, translated already, filled: *translate* is given the clauses, *tell* the moments."""
+    """Return *template*, translated already, filled.
+
+    *translate* is given the clauses, *tell* the moments, *isolate* the names.
+    """
     said = {name: translate(str(value)) if name in CLAUSES else value for name, value in params.items()}
     said |= {name: tell(dt.datetime.fromisoformat(str(params[name]))) for name in MOMENTS & params.keys()}
+    said |= {name: isolate(params[name]) for name in NAMES & params.keys()}
     return template % said

@@ -16,16 +16,17 @@ def sentence_for(
     translate: Translate = str,
     translate_plural: TranslatePlural = in_english,
     tell: Callable[[dt.datetime], str] = in_utc,
+    isolate: Callable[[object], str] = str,
 ) -> str:
     """Return the sentence of the error with that *code*.
 
     *translate* is given the template, and those params that are words, *translate_plural* both templates of what
-    counts something, *tell* those params that are moments.
+    counts something, *tell* those params that are moments, *isolate* those that are names.
     """
     try:
         params = params or {}
         template = _ERRORS[code].template_for(params, translate=translate, translate_plural=translate_plural)
-        return fill_template(template, params, translate=translate, tell=tell)
+        return fill_template(template, params, translate=translate, tell=tell, isolate=isolate)
     except (KeyError, TypeError, ValueError):  # stored by another version
         return translate(ConversationError.template)
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from chatsite.accounts.models import User
 from chatsite.accounts.sign_up.domains import email_domain
-from chatsite.names import isolate_name
 from conversations.core.errors import EffortNotAccepted, LanguageModelNotOffered
 from conversations.models import Conversation, Scenario
 from conversations.providers.catalog.language_models import ConfiguredModel, default_language_model, language_models
@@ -85,7 +84,7 @@ def check_choice(user: User, *, language_model: str, effort: str, scenario: Scen
     if configured is None:
         configured = choose_model(Conversation(owner=user, scenario=scenario)).configured
     if effort != configured.abilities.first_accepted(effort):
-        raise EffortNotAccepted(language_model=isolate_name(configured.name))
+        raise EffortNotAccepted(language_model=configured.name)
 
 
 def find_offered_model(user: User, name: str) -> ConfiguredModel:

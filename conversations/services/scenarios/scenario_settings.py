@@ -68,7 +68,7 @@ def _check_tools(scenario: Scenario, *, kept: list[Any]) -> None:
     offered = offered_keys(scenario.owner)
     if unknown := [name for name in scenario.tools if name not in offered and name not in kept]:
         words = _("This site does not offer the tool “%(name)s”. It offers: %(offered)s.")
-        raise _error("tools", words, name=isolate_name(unknown[0][:100]), offered=", ".join(sorted(offered)) or "–")
+        raise _error("tools", words, name=unknown[0][:100], offered=", ".join(sorted(offered)) or "–")
     scenario.tools = list(dict.fromkeys(scenario.tools))
 
 
@@ -77,7 +77,7 @@ def _check_language_model(scenario: Scenario, *, kept: str) -> None:
     if scenario.language_model not in {"", kept, *offered_names}:
         offered = ", ".join(offered_names)
         words = _("This site does not offer the language model “%(name)s”. It offers: %(offered)s.")
-        raise _error("language_model", words, name=isolate_name(scenario.language_model), offered=offered)
+        raise _error("language_model", words, name=scenario.language_model, offered=offered)
 
 
 def _check_effort(scenario: Scenario, *, kept: str) -> None:
@@ -86,11 +86,9 @@ def _check_effort(scenario: Scenario, *, kept: str) -> None:
     if scenario.effort in ("", kept, *efforts):
         return
     if not efforts:
-        raise _error(
-            "effort", _("%(model)s accepts no effort. Leave this empty."), model=isolate_name(configured.label)
-        )
+        raise _error("effort", _("%(model)s accepts no effort. Leave this empty."), model=configured.label)
     words = _("%(model)s accepts these efforts: %(efforts)s.")
-    raise _error("effort", words, model=isolate_name(configured.label), efforts=", ".join(efforts))
+    raise _error("effort", words, model=configured.label, efforts=", ".join(efforts))
 
 
 def _check_policy_name(scenario: Scenario, *, kept: str) -> None:
@@ -98,7 +96,7 @@ def _check_policy_name(scenario: Scenario, *, kept: str) -> None:
     if scenario.policy_name not in {kept, *policy_choices()}:
         offered = ", ".join(policy_choices())
         words = _("This site does not offer the window policy “%(name)s”. It offers: %(offered)s.")
-        raise _error("policy_name", words, name=isolate_name(scenario.policy_name), offered=offered)
+        raise _error("policy_name", words, name=scenario.policy_name, offered=offered)
 
 
 def _policy_of(scenario: Scenario) -> WindowPolicy:
@@ -125,7 +123,7 @@ def _check_room(scenario: Scenario, policy: WindowPolicy) -> None:
         policy.check_it_holds_a_message(context.language_model)
     except ValueError as error:
         words = NO_ROOM.get(_blamed(error), "%(reason)s")
-        raise _error(_blamed(error), words, reason=error, model=isolate_name(context.configured.label)) from error
+        raise _error(_blamed(error), words, reason=error, model=context.configured.label) from error
     fixed_tokens = 0
     if scenario.system_prompt:
         tokens = context.count_text(scenario.system_prompt)
@@ -182,8 +180,9 @@ def _check_fixed(field: str, tokens: int, policy: WindowPolicy, context: ModelCo
     except ValueError as error:
         over = chat_format.priming_tokens + chat_format.overhead_tokens + fixed_tokens + 1 - limit_tokens
         figures = {"tokens": f"{tokens:,}", "over": f"{over:,}", "limit": f"{limit_tokens:,}"}
-        raise _error(field, TOO_LONG[field], model=isolate_name(context.configured.label), **figures) from error
+        raise _error(field, TOO_LONG[field], model=context.configured.label, **figures) from error
 
 
 def _error(field: str, words: Any, **params: Any) -> ValidationError:
-    return ValidationError({field: ValidationError(words, params=params)})
+    isolated = {name: isolate_name(value) for name, value in params.items()}
+    return ValidationError({field: ValidationError(words, params=isolated)})
