@@ -21,23 +21,26 @@ FIRST_STRONG_ISOLATE, POP_DIRECTIONAL_ISOLATE = "\u2068", "\u2069"
 # Embeddings, overrides and isolates: what begins in a name may not end in it, and the other way round.
 BIDI_CONTROLS = "\u202a-\u202e\u2066-\u2069"
 # Controls, surrogates, noncharacters, and those without a shape (Default_Ignorable_Code_Point) that no word needs.
-NOT_SEEN = (
+# Where people decide by what they read (tools, results of the web), the stricter rule of
+# `conversations/core/text/invisible_characters.py` holds, which keeps no joiners either.
+INVISIBLE_CHARACTERS = (
     f"{BIDI_CONTROLS}\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u115f\u1160\u17b4\u17b5\u200b\u2060-\u2065\u206a-\u206f"
     "\u3164\ud800-\udfff\ufdd0-\ufdef\ufeff\uffa0\ufff0-\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 )
-REMOVED = re.compile(f"(?P<flag>\U0001f3f4[\U000e0030-\U000e007a]{{3,6}}\U000e007f)|[{NOT_SEEN}]")  # a flag has tags
+# A flag keeps its tags.
+REMOVED = re.compile(f"(?P<flag>\U0001f3f4[\U000e0030-\U000e007a]{{3,6}}\U000e007f)|[{INVISIBLE_CHARACTERS}]")
 BLANK = "\u2800"  # of Braille
-# Without a shape of their own, too, but spelling needs them: one behind a character, and no heap of them.
+# Without a shape of their own, too, but spelling needs them: one behind a character, and no run of them.
 VARIATIONS = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"  # emoji, and characters of Japanese names
 JOINERS = "\u034f\u180e\u200c\u200d"  # Persian and Indic words, and emoji of several parts
 MARKS = "\u061c\u200e\u200f"  # a direction for what has none, such as the signs in a Hebrew name
-SPELLING = re.compile(f"[{VARIATIONS}{JOINERS}{MARKS}]+")
+SPELLING_CHARACTERS = re.compile(f"[{VARIATIONS}{JOINERS}{MARKS}]+")
 ONE_VARIATION, ONE_JOINER, ONE_MARK = (re.compile(f"[{each}]") for each in (VARIATIONS, JOINERS, MARKS))
-SEEN = ("L", "N", "P", "S", "Co", "Cn")  # of Unicode's categories; the last ones are shown as a box at least
+VISIBLE_CATEGORIES = ("L", "N", "P", "S", "Co", "Cn")  # of Unicode; the last ones are shown as a box at least
 ENDS_ISOLATES = re.compile("[\x00-\x1f\x7f-\x9f\u2029]")  # what ends a paragraph ends all isolates in it
 RIGHT_TO_LEFT = {"R", "AL", "AN"}
-INVISIBLE = _("A name needs at least one character that can be seen.")
+NAME_IS_INVISIBLE = _("A name needs at least one character that can be seen.")
 
 
 def clean_name(raw: str, *, most_characters: int | None = None) -> str:
@@ -46,7 +49,7 @@ def clean_name(raw: str, *, most_characters: int | None = None) -> str:
     name = " ".join(filter(None, words))
     if most_characters is not None and len(name) > most_characters:
         return clean_name(name[:most_characters])
-    return name if any(unicodedata.category(each).startswith(SEEN) for each in name) else ""
+    return name if any(unicodedata.category(each).startswith(VISIBLE_CATEGORIES) for each in name) else ""
 
 
 def isolate_name(name: object) -> str:
@@ -65,18 +68,18 @@ def _keep_flag(found: re.Match[str]) -> str:
 
 
 def _clean_word(word: str) -> str:
-    """Return *word* without what joins nothing: at its beginning, at its end, or the second of a heap."""
-    thinned = SPELLING.sub(_thin, word)
-    return "" if SPELLING.fullmatch(thinned) else thinned
+    """Return *word* without what joins nothing: at its beginning, at its end, or the second of a run."""
+    thinned = SPELLING_CHARACTERS.sub(_thin, word)
+    return "" if SPELLING_CHARACTERS.fullmatch(thinned) else thinned
 
 
 def _thin(found: re.Match[str]) -> str:
     """Return at most a variation, a joiner and a mark of the characters that stand here."""
-    heap = found[0]
+    run = found[0]
     is_first, is_last = found.start() == 0, found.end() == len(found.string)
-    variation = "" if is_first else ONE_VARIATION.match(heap)
-    joiner = "" if is_first or is_last else ONE_JOINER.search(heap)
-    return "".join(each[0] for each in (variation, joiner, ONE_MARK.search(heap)) if each)
+    variation = "" if is_first else ONE_VARIATION.match(run)
+    joiner = "" if is_first or is_last else ONE_JOINER.search(run)
+    return "".join(each[0] for each in (variation, joiner, ONE_MARK.search(run)) if each)
 
 
 def _has_right_to_left(text: str) -> bool:
@@ -84,10 +87,10 @@ def _has_right_to_left(text: str) -> bool:
 
 
 def _clean_typed(typed: str) -> str:
-    """Raises a `ValidationError` if something was typed of which nothing can be seen."""
+    """Return *typed* as it is stored. Raises a `ValidationError` if nothing of it can be seen."""
     name = clean_name(typed)
     if typed.strip() and not name:
-        raise ValidationError(INVISIBLE, code="invisible")
+        raise ValidationError(NAME_IS_INVISIBLE, code="invisible")
     return name
 
 
@@ -112,8 +115,12 @@ class NameField(CharField):
         return super().formfield(**{"form_class": NameInput, **kwargs})
 
     def to_python(self, value: Any) -> Any:
+        """Clean what `update` stores and what queries look for, too: they ask no instance."""
         value = super().to_python(value)
-        return _clean_typed(value) if isinstance(value, str) else value
+        return clean_name(value) if isinstance(value, str) else value
+
+    def clean(self, value: Any, model_instance: models.Model | None) -> Any:
+        return super().clean(_clean_typed(value) if isinstance(value, str) else value, model_instance)
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:
         value = super().pre_save(model_instance, add)
@@ -121,10 +128,6 @@ class NameField(CharField):
             value = clean_name(value)
             setattr(model_instance, self.attname, value)
         return value
-
-    def get_db_prep_save(self, value: Any, connection: Any) -> Any:
-        """Also what `update` and `bulk_create` store."""
-        return super().get_db_prep_save(clean_name(value) if isinstance(value, str) else value, connection)
 
     def deconstruct(self) -> Any:
         """To the database it is a column like any other."""

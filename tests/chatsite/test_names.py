@@ -55,7 +55,7 @@ def test_names_of_every_script_stay_as_they_are(name):
         ("a\u200c", "a"),
         ("\u200da", "a"),
         ("a\u200c\u200c\u200db", "a\u200cb"),
-        ("a\ufe0f\ufe01\ufe02", "a\ufe0f"),  # a heap of them can hold a hidden text
+        ("a\ufe0f\ufe01\ufe02", "a\ufe0f"),  # a run of them can hold a hidden text
         ("hi\U000e0068\U000e0069", "hi"),
         ("⠓⠊\u2800\u2800⠽⠕⠥", "⠓⠊ ⠽⠕⠥"),
         ("a \u200f b", "a b"),

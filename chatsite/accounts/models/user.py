@@ -40,7 +40,7 @@ class GateRule(models.TextChoices):
     BLOCKED = "blocked", _("always blocked")
 
 
-def refuse_unseen_characters(address: str) -> None:
+def refuse_invisible_characters(address: str) -> None:
     """Validator: Django lets controls stand in the domain of an address, which turn around what is beside it."""
     if clean_name(address) != address:
         raise ValidationError(validate_email.message, code="invalid")
@@ -63,7 +63,7 @@ else:
 class LowercaseEmailField(EmailField):
     """An email address that is stored, looked up and compared in lower case."""
 
-    default_validators = [*models.EmailField.default_validators, refuse_unseen_characters]
+    default_validators = [*models.EmailField.default_validators, refuse_invisible_characters]
 
     def formfield(self, **kwargs: Any) -> Any:
         return super().formfield(**{"form_class": LowercaseEmailInput, **kwargs})

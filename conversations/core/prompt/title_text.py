@@ -22,7 +22,7 @@ INSTRUCTIONS = (
     "answer it. Write its title alone, in the language of the user's message: at most six words of plain text on one "
     "line, without quotation marks and without a full stop."
 )
-SPELLING = "\u200c\u200d\ufe0e\ufe0f"  # without a shape, but Persian words and emoji are written with them
+KEPT_INVISIBLE = "\u200c\u200d\ufe0e\ufe0f"  # without a shape, but Persian words and emoji are written with them
 _THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
 _END_OF_THOUGHTS = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.IGNORECASE | re.DOTALL)
 _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
@@ -76,7 +76,7 @@ def _without_thoughts(written: str) -> str:
 def _clean_line(line: str) -> str:
     """Return *line* without signs of Markdown, quotation marks and a label, in whatever order they enclose it."""
     storable = UNSTORABLE.sub("", line)
-    line = "".join(sign for sign in storable if sign.isspace() or sign in SPELLING or not is_invisible(sign))
+    line = "".join(sign for sign in storable if sign.isspace() or sign in KEPT_INVISIBLE or not is_invisible(sign))
     before = None
     while line != before:
         before, line = line, _peel(" ".join(line.split()))
