@@ -1,0 +1,1 @@
+"""Template filters of both apps: names in sentences."""
