@@ -7,6 +7,7 @@ import json
 import re
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from conversations.models import Scenario
@@ -90,6 +91,20 @@ def test_what_a_script_stores_is_cleaned_too(alice):
     assert set(alice.scenarios.values_list("name", flat=True)) == {"other", "third"}
 
 
+def test_a_name_is_looked_for_as_it_is_stored_whatever_was_typed(alice):
+    scenario = Scenario.objects.create(owner=alice, name="mine")
+    mine = Scenario.objects.filter(owner=alice)
+    assert mine.get(name="\u202emine\u200b") == scenario
+    assert [mine.filter(name=typed).count() for typed in INVISIBLE] == [0] * len(INVISIBLE)
+
+
+@pytest.mark.parametrize("name", INVISIBLE)
+def test_a_row_with_a_name_that_can_not_be_seen_is_not_valid(alice, name):
+    with pytest.raises(ValidationError) as refused:
+        Scenario(owner=alice, name=name).full_clean()
+    assert REFUSAL in refused.value.message_dict["name"][0]
+
+
 def test_two_prompts_can_not_look_the_same(client, alice):
     save_prompt(alice, name="Weekly", content="one")
     answer, _ = name_prompt(client, alice, "\u200bWeekly\u2060")
@@ -153,20 +168,51 @@ def test_ones_own_name_stands_in_sentences_the_same_way(client, alice):
     assert f'aria-label="{ISOLATED}: account and site"' in page
 
 
-SENTENCE = re.compile(r"{% blocktranslate([^%]*)%}")
+SENTENCE = re.compile(r"{% blocktranslate([^%]*)%}(.*?){% endblocktranslate %}", re.DOTALL)
 GIVEN = re.compile(r"\w+=([\w.]*?([^\W_]+))(?=[\s|])(\S*)")  # what stands in it, the last word of that, and its filters
+WITHIN_BDI = re.compile(r"<bdi\b[^>]*>.*?</bdi>", re.DOTALL)
+STANDS = re.compile(r"{{ *(\w*?([^\W_]+)) *}}")
 NAMES = {"title", "name", "email", "label", "model", "entry", "authenticator"}
-OURS = {"cl.opts.verbose_name", "current_site.name", "change.detail_label"}  # kinds of rows, the site, roles
+OURS = {
+    "cl.opts.verbose_name",
+    "current_site.name",
+    "site_name",
+    "change.detail_label",
+}  # kinds of rows, the site, roles
 
 
 def test_every_name_in_a_sentence_of_a_template_is_isolated():
     templates = [path for ending in ("html", "txt") for path in (PROJECT / "templates").rglob(f"*.{ending}")]
-    given = [
-        (path.name, *found.groups())
+    names = [
+        (path.name, *found)
         for path in templates
-        for sentence in SENTENCE.findall(path.read_text(encoding="utf-8"))
-        for found in GIVEN.finditer(sentence)
+        for given, body in SENTENCE.findall(path.read_text(encoding="utf-8"))
+        for found in names_in_sentence(given, body)
     ]
-    names = [(file, what, filters) for file, what, word, filters in given if word in NAMES and what not in OURS]
     assert len(names) > 30
     assert [(file, what) for file, what, filters in names if not filters.endswith("|isolate")] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "body", "names"),
+    [
+        (" with title=entry.title|isolate ", "Rename {{ title }}", [("entry.title", "|isolate")]),
+        (" with title=entry.title|truncatechars:9 ", "Rename {{ title }}", [("entry.title", "|truncatechars:9")]),
+        (" with count=entries|length ", "{{ count }} of {{ last_title }}", [("last_title", "")]),
+        (
+            "",
+            "Ask <bdi data-line-model>{{ model }}</bdi> in {{ site_name }} or {{ scenario_name }}",
+            [("scenario_name", "")],
+        ),
+    ],
+)
+def test_the_names_in_a_sentence_are_those_that_are_given_and_those_of_the_page(given, body, names):
+    assert names_in_sentence(given, body) == names
+
+
+def names_in_sentence(given, body):
+    """Return (what stands there, its filters) for each name that a sentence of a template is given, or has itself."""
+    found = [each.groups() for each in GIVEN.finditer(given)]
+    own = WITHIN_BDI.sub("", body)
+    found += [(what, word, "") for what, word in STANDS.findall(own) if f"{what}=" not in given]
+    return [(what, filters) for what, word, filters in found if word in NAMES and what not in OURS]
