@@ -235,7 +235,7 @@ class Migration(migrations.Migration):
                 ('pinned', models.BooleanField(default=False, verbose_name='pinned')),
                 ('excluded', models.BooleanField(default=False, verbose_name='excluded')),
                 ('never_recalled', models.BooleanField(db_default=False, default=False, verbose_name='never recalled')),
-                ('forgets_above', models.BooleanField(db_default=False, default=False, verbose_name='forgets what is above')),
+                ('last_forgotten', models.BooleanField(db_default=False, default=False, verbose_name='last forgotten')),
                 ('state', models.CharField(choices=[('streaming', 'Streaming'), ('complete', 'Complete'), ('stopped', 'Stopped'), ('interrupted', 'Interrupted'), ('failed', 'Failed')], default='complete', max_length=12, verbose_name='state')),
                 ('error_code', models.CharField(blank=True, max_length=50, verbose_name='error code')),
                 ('error_params', models.JSONField(default=dict)),
@@ -759,7 +759,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='message',
-            index=models.Index(condition=models.Q(('forgets_above', True)), fields=['conversation'], name='message_forgets_above'),
+            index=models.Index(condition=models.Q(('last_forgotten', True)), fields=['conversation'], name='message_last_forgotten'),
         ),
         migrations.AddIndex(
             model_name='message',

@@ -87,7 +87,7 @@ class Message(models.Model):
     pinned = models.BooleanField(_("pinned"), default=False)
     excluded = models.BooleanField(_("excluded"), default=False)
     never_recalled = models.BooleanField(_("never recalled"), default=False, db_default=False)
-    forgets_above = models.BooleanField(_("forgets what is above"), default=False, db_default=False)
+    last_forgotten = models.BooleanField(_("last forgotten"), default=False, db_default=False)
     state = models.CharField(_("state"), max_length=12, choices=MessageState, default=MessageState.COMPLETE)
     error_code = models.CharField(_("error code"), max_length=50, blank=True)
     error_params = models.JSONField(default=dict)
@@ -123,8 +123,8 @@ class Message(models.Model):
             models.Index(fields=["conversation"], condition=Q(excluded=True), name="message_excluded"),
             # The list of them, with a way back.
             models.Index(fields=["conversation"], condition=Q(never_recalled=True), name="message_never_recalled"),
-            # Where a conversation begins again once another version is shown.
-            models.Index(fields=["conversation"], condition=Q(forgets_above=True), name="message_forgets_above"),
+            # By which what is forgotten is known once another version is shown: few of many.
+            models.Index(fields=["conversation"], condition=Q(last_forgotten=True), name="message_last_forgotten"),
             # In whose grounding a document is that is being deleted.
             GinIndex(
                 fields=["grounding"],

@@ -174,6 +174,33 @@ def test_the_line_of_what_is_forgotten_promises_no_recall(slid):
     expect(slid.locator("[data-line-recalled]")).to_be_hidden()
 
 
+def test_a_message_sent_at_once_is_sent_without_what_is_forgotten(page):
+    say(page, "My name is Andrew")
+    say(page, "Hello")
+    held = []
+    page.route("**/forget/", lambda route: held.append(route))
+    forget_above(messages(page).nth(2))
+    wait_until(page, lambda: held)
+    write(page, "What is my name?")
+    expect(composer(page)).to_have_value("What is my name?")  # it waits
+    held[0].continue_()
+    expect(replies(page)).to_have_count(3)
+    expect(streaming(page)).to_have_count(0)
+    assert "Andrew" not in content_of(replies(page).last)
+
+
+def test_below_a_line_that_has_moved_on_it_can_still_be_remembered(slid):
+    forget_above(messages(slid).nth(-2))
+    last = messages(slid).last
+    for number in range(6):
+        last = say(slid, f"And what about number {number}? " * 100)
+    slid.reload()
+    expect(slid.get_by_text("the beginning is forgotten")).to_be_visible()
+    slid.get_by_role("button", name="Remember again").click()
+    expect(slid.get_by_text("the beginning is forgotten")).to_be_hidden()
+    expect(last).to_have_attribute("data-mark", "in")
+
+
 def test_nothing_is_forgotten_while_a_reply_is_written(page):
     say(page, "My name is Andrew")
     write(page, "Count to 100000")

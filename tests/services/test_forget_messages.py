@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import uuid
 
 import pytest
@@ -20,6 +21,7 @@ from conversations.services.messages.switch_version import switch_version
 from conversations.services.portability.branch_conversation import branch_conversation
 from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.titles.claim_title import sendable_messages
 from conversations.services.windows.build_window import build_window, draft_message
 from tests.support.people import begin, make_user, post
@@ -98,10 +100,53 @@ def test_a_reply_keeps_its_question(conversation):
     assert sent(conversation) == LAST_TURN
 
 
-def test_above_an_earlier_message_less_is_forgotten(conversation):
+def test_above_a_forgotten_message_nothing_changes(conversation):
     forget(conversation, "three")
     forget(conversation, "two")
-    assert sent(conversation) == EVERYTHING[2:]
+    assert sent(conversation) == LAST_TURN
+
+
+def test_above_the_first_message_nothing_is_forgotten(conversation):
+    forget(conversation, "Reply to one")
+    assert sent(conversation) == EVERYTHING
+
+
+def test_once_it_is_remembered_the_window_begins_as_if_none_had_been_before(conversation):
+    forget(conversation, "three")
+    Conversation.objects.filter(pk=conversation.pk).update(anchor_position=4)
+    remember_everything(conversation=conversation)
+    assert Conversation.objects.get(pk=conversation.pk).anchor_position is None
+
+
+def test_a_reply_that_is_shown_again_keeps_its_question(conversation):
+    first = message(conversation, "Reply to three")
+    again = regenerate_reply(user=conversation.owner, conversation=conversation, reply_id=first.pk)
+    end_reply(again.pk, COMPLETE, content="Another reply")
+    talk(conversation, "four")
+    forget(conversation, "four")
+    switch_version(conversation=conversation, message_id=first.pk)
+    assert sent(conversation) == LAST_TURN
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_was_forgotten_is_on_no_path_sent_again(conversation, seed):
+    choose, forgotten = random.Random(seed), set()
+    for number in range(14):
+        shown = list(conversation.messages.filter(active=True, role="user").order_by("position"))
+        action = choose.choice(["talk", "edit", "edit", "switch", "switch", "forget"])
+        hidden = list(conversation.messages.filter(active=False, role="user", parent__active=True))
+        if action == "edit":
+            edit(conversation, choose.choice(shown).content, f"version {number}")
+        elif action == "switch" and hidden:
+            switch_version(conversation=conversation, message_id=choose.choice(hidden).pk)
+        elif action == "forget":
+            first = forget_above(conversation=conversation, message_id=choose.choice(shown).pk)
+            above = conversation.messages.filter(active=True, position__lt=first.position)
+            forgotten |= set(above.values_list("content", flat=True))
+        else:
+            talk(conversation, f"message {number}")
+        conversation.refresh_from_db()
+        assert not forgotten & set(sent(conversation))
 
 
 def test_the_record_says_so_and_the_window_begins_there(conversation):
@@ -158,6 +203,9 @@ def test_a_branch_has_forgotten_it_too(conversation):
     assert sent(branch) == LAST_TURN
     last = message(conversation, "Reply to two")
     earlier = branch_conversation(user=conversation.owner, conversation=conversation, message_id=last.pk)
+    assert sent(earlier) == ["Now?"]
+    edited = edit(earlier, "two", "other")
+    switch_version(conversation=earlier, message_id=edited.pk)
     assert sent(earlier) == ["Now?"]
 
 

@@ -170,13 +170,13 @@ async def test_words_of_a_forgotten_message_are_never_sent_again(conversation, s
     first, third = [await in_thread(conversation.messages.get, position=position) for position in (0, 2)]
     await in_thread(forget_above, conversation=conversation, message_id=third.pk)
     assert await in_thread(current_of, conversation) is None
-    await written(conversation, settings, number)
+    number = await written(conversation, settings, number)
     assert first.content not in requests_for_summaries(upstream)[-1]
     assert SO_FAR not in requests_for_summaries(upstream)[-1]
     of_the_rest = await in_thread(current_of, conversation)
     await in_thread(remember_everything, conversation=conversation)
     assert await in_thread(current_of, conversation) is None
-    await write_all(settings)
+    await written(conversation, settings, number)
     assert first.content in requests_for_summaries(upstream)[-1]
     assert (await in_thread(current_of, conversation)).number > of_the_rest.number
 

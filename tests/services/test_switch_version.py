@@ -121,6 +121,6 @@ def test_a_conversation_of_thousands_takes_few_statements(conversation, django_a
         )
     Conversation.objects.update(head=reply)
     edit(one, "1")
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         show(one)
     assert Message.objects.filter(active=True).count() == 1_002

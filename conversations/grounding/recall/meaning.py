@@ -27,8 +27,17 @@ WHERE conversation_id = %(conversation)s AND EXISTS (
     SELECT FROM conversations_messageindex WHERE conversation_id = %(conversation)s AND embedding_model = %(model)s
 )
 """
+# What is forgotten must not take the places of what is not.
+FIRST_KEPT = """
+(SELECT CASE WHEN forgotten_before = 0 THEN 0 ELSE coalesce((
+  SELECT ordinal FROM conversations_messagepassage passage
+  WHERE passage.conversation_id = conversation.id AND position >= forgotten_before ORDER BY position, ordinal LIMIT 1
+), %(stop)s) END FROM conversations_conversation conversation WHERE id = %(conversation)s)
+"""
 NEAREST = f"""
-SELECT ordinal, similarity FROM ({SIMILARITY} AND ordinal >= %(first)s AND ordinal < %(stop)s OFFSET 0) AS read
+SELECT ordinal, similarity FROM (
+  {SIMILARITY} AND ordinal >= %(first)s AND ordinal < %(stop)s AND ordinal >= {FIRST_KEPT} OFFSET 0
+) AS read
 WHERE similarity >= %(floor)s AND similarity <> 'NaN' ORDER BY similarity DESC, ordinal DESC LIMIT %(most)s
 """  # noqa: S608  # no value is put into it
 OF_PASSAGES = f"""

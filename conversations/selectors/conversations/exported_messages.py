@@ -48,7 +48,7 @@ def _values(message: Message, requests: list[dict[str, Any]], calls: list[dict[s
         "pinned": message.pinned,
         "excluded": message.excluded,
         "never_recalled": message.never_recalled,
-        "forgets_above": message.forgets_above,
+        "last_forgotten": message.last_forgotten,
         "role": message.role,
         "state": message.state,
         "error": message.error_code,

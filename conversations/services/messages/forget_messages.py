@@ -11,15 +11,14 @@ from conversations.core.errors import ReplyInProgress
 from conversations.core.frames.definitions import MessagesForgotten
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
-from conversations.services.summaries.want_summary import summarised_messages_changed
-from conversations.services.windows.active_path import lock_conversation
+from conversations.services.windows.active_path import lock_conversation, update_forgotten
 
 
 def forget_above(*, conversation: Conversation, message_id: int) -> Message:
     """Send, recall and summarise nothing above the message any more; above a reply its question stays.
 
-    Returns the first message that stays. Raises `MessageNotFound`, or `ReplyInProgress` while a reply is being written:
-    its request may be repeated.
+    Above a message that is forgotten itself nothing is left to do. Returns the first message that stays. Raises
+    `MessageNotFound`, or `ReplyInProgress` while a reply is being written: its request may be repeated.
     """
     with transaction.atomic():
         locked = lock_conversation(conversation)
@@ -27,20 +26,25 @@ def forget_above(*, conversation: Conversation, message_id: int) -> Message:
         message = message.step_of or message
         first = message.answered_message if message.role == "assistant" and message.parent else message
         _refuse_while_writing(locked)
-        locked.messages.filter(active=True, forgets_above=True).update(forgets_above=False)
-        locked.messages.filter(pk=first.pk).update(forgets_above=True)
-        _store(locked, first.position)
+        if first.parent_id and first.position > locked.forgotten_before:
+            locked.messages.filter(pk=first.parent_id).update(last_forgotten=True)
+            _changed(locked)
         conversation.forgotten_before = locked.forgotten_before
     return first
 
 
 def remember_everything(*, conversation: Conversation) -> None:
-    """Take back all that was forgotten of the conversation. Raises `ReplyInProgress` while a reply is being written."""
+    """Take back all that was forgotten of the conversation. Raises `ReplyInProgress` while a reply is being written.
+
+    The next window is chosen as if none had been before it: the last one began where nothing above was left.
+    """
     with transaction.atomic():
         locked = lock_conversation(conversation)
         _refuse_while_writing(locked)
-        locked.messages.filter(forgets_above=True).update(forgets_above=False)
-        _store(locked, 0)
+        locked.messages.filter(last_forgotten=True).update(last_forgotten=False)
+        locked.anchor_position = None
+        locked.save(update_fields=["anchor_position"])
+        _changed(locked)
         conversation.forgotten_before = 0
 
 
@@ -49,10 +53,7 @@ def _refuse_while_writing(conversation: Conversation) -> None:
         raise ReplyInProgress
 
 
-def _store(conversation: Conversation, forgotten_before: int) -> None:
-    conversation.forgotten_before = forgotten_before
-    conversation.save(update_fields=["forgotten_before"])
-    # A summary stands for all before its end: for forgotten messages, or not for those that are remembered.
-    summarised_messages_changed(conversation.pk, 0)
-    frame = MessagesForgotten(conversation.public_id, forgotten_before)
+def _changed(conversation: Conversation) -> None:
+    update_forgotten(conversation)
+    frame = MessagesForgotten(conversation.public_id, conversation.forgotten_before)
     transaction.on_commit(partial(publish_frame, frame, conversation.public_id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from django.db import connection
-from django.db.models import Max, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from chatsite.postgres.compiled_query import CompiledQuery
@@ -15,7 +15,7 @@ from conversations.models import Conversation, Message, PathChange, Run
 from conversations.models.run import RunHolder
 from conversations.services.language_models.model_choice import choose_model
 from conversations.services.language_models.model_context import ModelContext
-from conversations.services.summaries.want_summary import path_changed
+from conversations.services.summaries.want_summary import path_changed, summarised_messages_changed
 
 LOCKED = CompiledQuery(
     Conversation.objects.select_related("scenario", "head", "owner"),
@@ -23,6 +23,20 @@ LOCKED = CompiledQuery(
     "FOR NO KEY UPDATE OF conversations_conversation",
 )
 LOCK_STREAMING = "SELECT FROM conversations_message WHERE id = %s AND state = 'streaming' FOR NO KEY UPDATE"
+# From the last message of each part that was forgotten, up to where its path and the active one part. A question
+# there is kept, as another reply to it is shown: only with it the reply makes sense.
+FORGOTTEN = """
+WITH RECURSIVE above AS (
+  SELECT id, parent_id, position, role, active, true AS is_last FROM conversations_message
+  WHERE conversation_id = %s AND last_forgotten
+  UNION ALL
+  SELECT parent.id, parent.parent_id, parent.position, parent.role, parent.active, false
+  FROM above JOIN conversations_message parent ON parent.id = above.parent_id
+  WHERE NOT above.active
+)
+SELECT coalesce(max(CASE WHEN role = 'user' AND NOT is_last THEN position ELSE position + 1 END), 0)
+FROM above WHERE active
+"""
 MOVE_HEAD = "UPDATE conversations_conversation SET head_id = %s, last_active_at = %s, title = %s WHERE id = %s"
 
 
@@ -69,8 +83,8 @@ def leave_path(conversation: Conversation, position: int, *, head_id: int | None
     conversation.messages.filter(active=True, position__gte=position).update(active=False)
     path_changed(conversation.pk, position)
     conversation.head_id = head_id
-    if conversation.forgotten_before > position:
-        _forget_before(conversation, position)
+    if conversation.forgotten_before:
+        update_forgotten(conversation)
 
 
 def enter_path(conversation: Conversation, branch: Collection[int]) -> None:
@@ -79,15 +93,18 @@ def enter_path(conversation: Conversation, branch: Collection[int]) -> None:
     What was forgotten there is forgotten again.
     """
     Message.objects.filter(Q(pk__in=branch) | Q(step_of__in=branch)).update(active=True)
-    forgets = conversation.messages.filter(active=True, forgets_above=True)
-    position = forgets.aggregate(last=Max("position"))["last"] or 0
-    if position > conversation.forgotten_before:
-        _forget_before(conversation, position)
+    update_forgotten(conversation)
 
 
-def _forget_before(conversation: Conversation, position: int) -> None:
-    conversation.forgotten_before = position
-    conversation.save(update_fields=["forgotten_before"])
+def update_forgotten(conversation: Conversation) -> None:
+    """Store how far the path is forgotten: as far as it has come with any path on which something was."""
+    with connection.cursor() as cursor:
+        cursor.execute(FORGOTTEN, [conversation.pk])
+        [(position,)] = cursor.fetchall()
+    if position != conversation.forgotten_before:
+        conversation.forgotten_before = position
+        conversation.save(update_fields=["forgotten_before"])
+        summarised_messages_changed(conversation.pk, 0)  # one stands for all before its end
 
 
 def add_reply(

@@ -9,20 +9,21 @@ const BUTTONS = '[data-action="forget-above"], [data-action="remember"]';
 /**
  * @param {HTMLElement} page
  * @param {object} options
+ * @param {import("../server/connection.js").Connection} options.connection
  * @param {import("./window_coverage.js").WindowCoverage} options.coverage
- * @param {() => void} options.onChanged told once the server has answered
+ * @param {() => void} options.onChanging told before the server has answered
+ * @param {() => void} options.onChanged told once it has, whatever it said
  * @param {() => void} options.onFocusLost told when the button that had the focus has gone
  * @param {(sentence: string) => void} options.onDone
  * @param {(error: unknown) => void} options.onRefused
  */
-export function startForgetting(page, { coverage, onChanged, onFocusLost, onDone, onRefused }) {
-  page.addEventListener("click", async (event) => {
-    const button = closest(event, BUTTONS);
-    if (!(button instanceof HTMLButtonElement)) {
-      return;
-    }
-    event.preventDefault();
+export function startForgetting(page, { connection, coverage, onChanging, onChanged, onFocusLost, onDone, onRefused }) {
+  let turn = Promise.resolve();
+
+  /** @param {HTMLButtonElement} button */
+  async function press(button) {
     const hadFocus = button.matches(":focus-visible");
+    onChanging();
     try {
       const { forgotten_before: before } = await postForm(button.formAction, {});
       coverage.forget(before);
@@ -30,9 +31,19 @@ export function startForgetting(page, { coverage, onChanged, onFocusLost, onDone
         onFocusLost();
       }
       onDone(sentence(before ? "forgotten" : "remembered"));
-      onChanged();
     } catch (error) {
       onRefused(error);
+    } finally {
+      onChanged();
+    }
+  }
+
+  page.addEventListener("click", (event) => {
+    const button = closest(event, BUTTONS);
+    if (button instanceof HTMLButtonElement) {
+      event.preventDefault();
+      turn = turn.then(() => press(button));
+      connection.waitFor(turn); // what is sent next is sent without what is forgotten
     }
   });
 }

@@ -38,7 +38,9 @@ export function startMessageActions(
   const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
 
   const marking = {
+    connection,
     coverage,
+    onChanging: () => meter.forget(),
     onChanged: () => meter.refresh(composer.field.value),
     /** @param {string} sentence */
     onDone(sentence) {
@@ -48,7 +50,7 @@ export function startMessageActions(
     onRefused,
   };
 
-  startPins(page, { ...marking, connection, onChanging: () => meter.forget() });
+  startPins(page, marking);
   startForgetting(page, { ...marking, onFocusLost: () => composer.focus() });
   startEditing(page, {
     template: editor,

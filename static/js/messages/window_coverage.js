@@ -309,6 +309,8 @@ export class WindowCoverage {
     const isForgotten = forgotten > 0 && forgotten === position;
     this.#showParts("recalls", Boolean(recalls));
     this.#showParts("forgotten", isForgotten);
+    this.#showParts("partly-forgotten", forgotten > 0 && !isForgotten);
+    this.#showParts("remembers", forgotten > 0);
     const found = find(this.horizon, "[data-line-recalled]");
     found.hidden = !recalls || (isForgotten && !recalled.length);
     write(found, recalledWords(recalled.length));
