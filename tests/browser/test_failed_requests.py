@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import say
+from tests.support.paused_parsing import HELD_AT, held_reading
+
+from .page_actions import say, wait_until
+from .test_documents import add, row
 
 OFFLINE = "Not done: there is no connection."
 NOT_OPENED = "Not opened: there is no connection."
+UNANSWERED = "No answer from the server, so this may not have been done."
+DOCUMENTS = re.compile("/documents/")
+NOTE_REQUESTS = """() => {
+  window.noted = [];
+  document.addEventListener("htmx:afterRequest", ({ detail: { requestConfig, successful } }) => {
+    window.noted.push([requestConfig.path, Boolean(successful)]);
+  });
+}"""
 
 
 def listed(page, title):
@@ -29,6 +43,19 @@ def press_delete(page, title):
     page.get_by_role("button", name=f"Delete “{title}”").click()
 
 
+def note_requests(page):
+    """Note how each request ends from now on, once the page has been told of that."""
+    page.evaluate(NOTE_REQUESTS)
+
+
+def failures(page, address=re.compile("")):
+    return sum(bool(address.search(asked)) for asked, is_successful in page.evaluate("noted") if not is_successful)
+
+
+def answers(page, address):
+    return sum(bool(address.search(asked)) for asked, is_successful in page.evaluate("noted") if is_successful)
+
+
 @pytest.fixture
 def talk(page):
     say(page, "My name is Andrew")
@@ -37,9 +64,12 @@ def talk(page):
 
 
 def test_a_dialog_that_cannot_be_opened_says_so_once_until_something_works(talk):
+    note_requests(talk)
     talk.context.set_offline(True)
     for _ in range(2):
+        failed = failures(talk)
         open_rename(talk, "My name is Andrew")
+        wait_until(talk, lambda failed=failed: failures(talk) > failed)
         expect(talk.get_by_text(NOT_OPENED)).to_be_visible()
     expect(talk.get_by_text(NOT_OPENED)).to_have_count(1)
     talk.context.set_offline(False)
@@ -78,6 +108,35 @@ def test_the_same_is_said_on_a_page_beside_the_list(talk):
     expect(talk.get_by_role("status").filter(has_text=OFFLINE)).to_be_visible()
 
 
+def test_a_list_that_asks_by_itself_neither_repeats_what_is_said_nor_takes_it_away(site, talk):
+    facts = [{"about": f"Signal {number} burns {number} seconds."} for number in range(2 * HELD_AT)]
+    with held_reading(site.database):
+        add(talk, ("signals.json", json.dumps(facts)))
+        expect(row(talk, "signals.json")).to_contain_text("Reading")
+        note_requests(talk)
+        talk.context.set_offline(True)
+        open_rename(talk, "My name is Andrew")
+        said = talk.locator(".toast", has_text=NOT_OPENED).element_handle()
+        failed = failures(talk, DOCUMENTS)
+        wait_until(talk, lambda: failures(talk, DOCUMENTS) >= failed + 2)
+        assert said.evaluate("toast => toast.isConnected")
+        talk.context.set_offline(False)
+        wait_until(talk, lambda: answers(talk, DOCUMENTS) >= 2)
+        assert said.evaluate("toast => toast.isConnected")
+
+
+def test_what_was_sent_without_an_answer_may_have_been_done(talk):
+    open_rename(talk, "My name is Andrew")
+    title_field(talk).fill("Names")
+    talk.evaluate("() => { htmx.config.timeout = 100 }")
+    held = []
+    talk.route("**/rename/", lambda route: held.append(route))
+    title_field(talk).press("Enter")
+    expect(talk.get_by_role("dialog").get_by_role("alert").filter(has_text=UNANSWERED)).to_be_visible()
+    assert len(held) == 1
+    expect(title_field(talk)).to_have_value("Names")
+
+
 def test_a_phone_leaves_the_drawer_that_would_cover_what_is_said(signed_in):
     phone = signed_in(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     say(phone, "My name is Andrew")
@@ -98,7 +157,7 @@ REFUSED = "<main><p role='alert'>Your allowance is used up.</p></main>"
         (500, "", "The server could not do this. Try again in a moment."),
         (502, "<html>Bad gateway</html>", "The server could not do this. Try again in a moment."),
         (404, "", "This conversation is gone: it was deleted."),
-        (403, "<h1>Forbidden</h1>", "Not done: you have signed in again or out meanwhile."),
+        (403, "<h1>Forbidden</h1>", "Not done: you signed in again, or out, in another tab."),
         (429, REFUSED, "Your allowance is used up."),
         (418, "", "The server has refused this."),
     ],
@@ -120,7 +179,7 @@ def test_a_title_whose_session_has_changed_is_not_saved_in_silence(talk):
     talk.context.clear_cookies(name="csrftoken")
     talk.evaluate("document.querySelectorAll('[name=csrfmiddlewaretoken]').forEach(e => { e.value = '' })")
     title_field(talk).press("Enter")
-    expect(talk.get_by_role("dialog").get_by_role("alert")).to_contain_text("signed in again or out meanwhile")
+    expect(talk.get_by_role("dialog").get_by_role("alert")).to_contain_text("signed in again, or out, in another tab")
 
 
 def test_an_entry_that_is_gone_leaves_the_list(talk):
@@ -128,3 +187,4 @@ def test_an_entry_that_is_gone_leaves_the_list(talk):
     press_delete(talk, "My name is Andrew")
     expect(talk.get_by_text("This conversation is gone: it was deleted.")).to_be_visible()
     expect(listed(talk, "My name is Andrew")).to_have_count(0)
+    expect(talk.get_by_role("link", name="New conversation")).to_be_focused()

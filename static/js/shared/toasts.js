@@ -1,19 +1,11 @@
-/** Toasts, notes that something was done: base.css hides them after a while, and they can be closed before that. */
+/**
+ * Toasts: the server's, that something was done, which base.css hides after a while, and problems, which scripts show.
+ * Each can be closed.
+ */
 
 import { closest, find, queryAll } from "./dom.js";
 
 const LEAVING = "toast-leave";
-
-/**
- * Show a note of a script.
- * @param {string} words
- */
-export function showToast(words) {
-  const note = Object.assign(document.createElement("span"), { textContent: words });
-  const toast = Object.assign(document.createElement("div"), { className: "toast" });
-  toast.append(note);
-  find(document, "#toasts").append(toast);
-}
 
 /**
  * Show that something did not work, until it is closed, or something else works.

@@ -10,11 +10,12 @@ import { clearProblems, showProblem } from "../shared/toasts.js";
  * @typedef {object} FailedRequest as htmx tells of it
  * @property {XMLHttpRequest} xhr
  * @property {Element | null} target
- * @property {{verb: string, path: string, triggeringEvent?: Event}} requestConfig
+ * @property {{verb: string, path: string, elt: Element}} requestConfig *elt* has asked
  */
 
-const FAILURES = ["htmx:sendError", "htmx:timeout", "htmx:responseError"];
-const BY_ITSELF = ["reload", "documents-changed"]; // the next such event asks again: no one waits for it
+const TIMEOUT = "htmx:timeout";
+const FAILURES = ["htmx:sendError", TIMEOUT, "htmx:responseError"];
+const ASKING_BY_THEMSELVES = "[data-documents], [data-list]"; // they ask again soon: no one waits for it
 const ABOUT_CONVERSATION = /^\/c\/([0-9a-f-]{36})\/(rename|notes|delete|restore)\/$/;
 const NO_ANSWER = 0;
 const FORBIDDEN = 403;
@@ -31,38 +32,52 @@ export function startFailedRequests({ onFailed, onGone }) {
     document.addEventListener(name, (event) => {
       const { detail } = /** @type {CustomEvent<FailedRequest>} */ (event);
       const { status } = detail.xhr;
-      const [, conversation] = ABOUT_CONVERSATION.exec(detail.requestConfig.path) ?? [];
+      const { elt: element, path } = detail.requestConfig;
+      const [, conversation] = ABOUT_CONVERSATION.exec(path) ?? [];
       if (status === NOT_FOUND && conversation) {
         onGone(conversation);
       }
-      if (event.target instanceof Element && !BY_ITSELF.includes(detail.requestConfig.triggeringEvent?.type ?? "")) {
-        say(event, status === NOT_FOUND && conversation ? sentence("conversationGone") : sentenceFor(detail));
-        onFailed(event.target);
+      if (!isAskedByItself(event)) {
+        say(event, status === NOT_FOUND && conversation ? sentence("conversationGone") : wordsFor(detail, name));
+        onFailed(element);
       }
     });
   }
-  document.addEventListener("htmx:beforeRequest", forget);
+  document.addEventListener("htmx:beforeRequest", (event) => isAskedByItself(event) || removeProblem(event));
   document.addEventListener("htmx:afterRequest", (event) => {
-    if (event instanceof CustomEvent && event.detail.successful) {
+    if (event instanceof CustomEvent && event.detail.successful && !isAskedByItself(event)) {
       clearProblems();
     }
   });
 }
 
 /**
+ * Whether *event* is about a request of a list that is kept up to date. Its target is another one once the list has been
+ * replaced.
+ * @param {Event} event
+ */
+function isAskedByItself(event) {
+  const { detail } = /** @type {CustomEvent<FailedRequest>} */ (event);
+  return detail.requestConfig.elt.matches(ASKING_BY_THEMSELVES);
+}
+
+/**
  * Choose the words: the server's own where its answer has some.
  * @param {FailedRequest} request
+ * @param {string} failure
  * @returns {string}
  */
-function sentenceFor({ xhr, target, requestConfig }) {
+function wordsFor({ xhr, target, requestConfig }, failure) {
   const isReading = requestConfig.verb === "get" || Boolean(target?.closest("#inspector"));
   switch (xhr.status) {
     case NO_ANSWER:
-      return sentence(isReading ? "notOpened" : "notDone");
+      return sentence(isReading ? "notOpened" : failure === TIMEOUT ? "perhapsNotDone" : "notDone");
     case NOT_FOUND:
       return sentence("gone");
     default:
-      return alertOf(xhr.responseText) || sentence(xhr.status === FORBIDDEN ? "sessionChanged" : otherName(xhr.status));
+      return (
+        alertOf(xhr.responseText) || sentence(xhr.status === FORBIDDEN ? "sessionChanged" : sentenceNameFor(xhr.status))
+      );
   }
 }
 
@@ -70,7 +85,7 @@ function sentenceFor({ xhr, target, requestConfig }) {
  * @param {number} status
  * @returns {SentenceName}
  */
-function otherName(status) {
+function sentenceNameFor(status) {
   return status >= SERVER_FAULT ? "serverFailed" : "serverRefused";
 }
 
@@ -93,7 +108,7 @@ function say(event, words) {
     showProblem(words);
     return;
   }
-  forget(event);
+  removeProblem(event);
   const problem = document.createElement("p");
   problem.className = "field-error";
   problem.dataset.requestProblem = "";
@@ -112,7 +127,7 @@ function say(event, words) {
 }
 
 /** @param {Event} event about a request from a dialog: what was said there of the one before it is over */
-function forget(event) {
+function removeProblem(event) {
   const dialog = closest(event, "dialog[open]");
   dialog && query(dialog, "[data-request-problem]")?.remove();
 }
