@@ -61,6 +61,7 @@ def test_an_open_page_says_so_refuses_and_keeps_the_draft_and_undoing_it_there_b
     expect(composer(other)).to_have_value("half a thought")
     note(other).get_by_role("button", name="Undo").click()
     expect(note(other)).to_be_hidden()
+    expect(composer(other)).to_be_focused()
     expect(listed(other, "The first one")).to_be_visible()
     expect(listed(page, "The first one")).to_be_visible()
     composer(other).press("Enter")
@@ -164,6 +165,11 @@ def test_what_can_not_be_undone_any_more_offers_no_undo(tabs, site):
     expect(other.get_by_text(GONE)).to_be_visible()
     expect(note(other).get_by_role("button", name="Undo")).to_be_hidden()
     expect(note(other)).to_be_visible()
+    expect(composer(other)).to_be_focused()
+    composer(other).fill("half a thought")
+    composer(other).press("Enter")
+    expect(other.get_by_role("alert")).to_contain_text("can’t be brought back. Your text stays here")
+    expect(composer(other)).to_have_value("half a thought")
 
 
 def test_a_page_about_its_documents_says_so_too(tabs):

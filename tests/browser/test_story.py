@@ -8,7 +8,17 @@ from playwright.sync_api import expect
 
 from tests.support.people import PASSWORD
 
-from .page_actions import CONVERSATION_PATH, content_of, messages, open_account_menu, replies, say, streaming, write
+from .page_actions import (
+    CONVERSATION_PATH,
+    content_of,
+    messages,
+    open_account_menu,
+    replies,
+    say,
+    streaming,
+    wait_until,
+    write,
+)
 
 WITHOUT_AN_ADMIN = "from chatsite.accounts.models import User; User.objects.update(role='user')"
 
@@ -79,6 +89,25 @@ def test_the_inspector_shows_each_message_that_the_model_saw(page):
     expect(panel).to_contain_text("Input tokens: provider’s count")
     page.keyboard.press("Escape")
     expect(panel).to_be_hidden()
+
+
+def test_the_inspector_opens_only_once_its_styles_are_there(page):
+    shown = [say(page, "My name is Andrew"), say(page, "What is my name?")]
+    held = []
+    page.route("**/bundles/window*.css", lambda route: held.append(route))
+    page.evaluate(
+        "() => { window.filled = new Set(); document.addEventListener('htmx:afterSettle', "
+        "({ detail }) => { detail.target.id === 'inspector-body' && filled.add(detail.xhr) }) }"
+    )
+    for number, reply in enumerate(shown, 1):
+        reply.get_by_role("link", name="What the model saw").click()
+        wait_until(page, lambda number=number: page.evaluate("filled.size") == number)
+    panel = page.get_by_role("dialog", name="What the model saw")
+    expect(panel).to_be_hidden()
+    assert len(held) == 1
+    held[0].continue_()
+    expect(panel).to_be_visible()
+    expect(panel.locator(".row")).to_have_count(3)
 
 
 def test_the_first_admin_finds_the_conversation_in_the_review(site, open_page):

@@ -52,6 +52,13 @@ def test_only_the_next_stop_can_be_pressed(page):
     expect(replies(page)).to_have_count(0)
 
 
+def test_a_tour_whose_script_does_not_come_leaves_no_dead_buttons(page):
+    page.route("**/bundles/tour*", lambda route: route.abort())
+    page.reload()
+    expect(page.get_by_role("region", name="See how the window works")).to_have_count(0)
+    expect(composer(page)).to_be_editable()
+
+
 def test_the_tour_goes_on_by_keyboard(page):
     page.get_by_role("button", name="My name is Anna.").focus()
     page.keyboard.press("Enter")

@@ -16,7 +16,6 @@ export class TemporaryNote {
     this.#draw();
     const timer = setInterval(() => this.#draw(), AGAIN_MS); // midnight may pass
     signal.addEventListener("abort", () => clearInterval(timer));
-    signal.aborted && clearInterval(timer);
   }
 
   /** The conversation has begun at this moment. */

@@ -149,7 +149,9 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   /** @type {Promise<import("../composer/temporary_note.js").TemporaryNote | undefined> | null} */
   const temporaryNote =
     temporary &&
-    fetchBundle("temporaryNote").then((fetched) => fetched && new fetched.TemporaryNote(temporary, signal));
+    fetchBundle("temporaryNote").then(
+      (fetched) => fetched && !signal.aborted && new fetched.TemporaryNote(temporary, signal),
+    );
   const deletedNote = new DeletedNote(find(page, '[data-part="deleted"]'), {
     url: urls.delete,
     say: (sentence) => announcer.say(sentence),
@@ -157,6 +159,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       composer.showError("");
       connection.sync();
     },
+    onFocusLost: () => composer.focus(),
     signal,
   });
   const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
@@ -242,7 +245,9 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     /** @type {Promise<typeof import("../composer/tour.js") | undefined>} */
     const bundle = fetchBundle("tour");
     bundle.then((fetched) =>
-      fetched?.startTour(page, tour, { send: (content) => composer.sendBeside(content), signal }),
+      fetched
+        ? fetched.startTour(page, tour, { send: (content) => composer.sendBeside(content), signal })
+        : tour.remove(),
     );
   }
   startReplyNotice(page, { title: () => find(page, "[data-conversation-title]").textContent ?? "", signal });
@@ -325,10 +330,13 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   document.addEventListener("promptSaved", () => announcer.say(sentence("promptSaved")), { signal });
   onState();
 
-  /** The page may have missed that the conversation was deleted: whether it is there no more, and then say so. */
+  /** Ask whether the conversation was deleted, which this page may have missed; if so, show it. */
   async function lookWhetherDeleted() {
+    if (!connection.isStored) {
+      return false;
+    }
     const error = await getJson(`${urls.sync}?from=${messages.position}`).catch((thrown) => thrown);
-    if (!connection.isStored || !isNotFound(error)) {
+    if (!isNotFound(error)) {
       return false;
     }
     deletedNote.take({ deleted: true, can_be_undone: !temporary });

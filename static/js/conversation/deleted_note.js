@@ -1,7 +1,7 @@
 /** Says that the conversation was deleted, in another tab or because its time was over, and offers to undo that. */
 
 import { Refusal } from "../server/http.js";
-import { find } from "../shared/dom.js";
+import { find, focusedIn } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 
 /** @import { ConversationDeleted } from "../server/frames.js" */
@@ -19,20 +19,24 @@ export class DeletedNote {
    * @param {string} options.url to which a deletion is posted
    * @param {(sentence: string) => void} options.say
    * @param {() => void} options.onRestored
+   * @param {() => void} options.onFocusLost told when the focus has gone with the note or its button
    * @param {AbortSignal} options.signal ends it
    */
-  constructor(element, { url, say, onRestored, signal }) {
+  constructor(element, { url, say, onRestored, onFocusLost, signal }) {
     this.element = element;
     this.undo = find(element, "[data-undo]");
     this.say = say;
     this.onRestored = onRestored;
+    this.onFocusLost = onFocusLost;
     const note = (/** @type {boolean} */ isDeleting, /** @type {Event} */ event) => {
       if (event instanceof CustomEvent && event.detail.requestConfig.path === url) {
         this.#isDeleting = isDeleting;
       }
     };
     this.undo.addEventListener("htmx:responseError", (event) => {
-      this.undo.hidden = event instanceof CustomEvent && event.detail.xhr.status === GONE;
+      if (event instanceof CustomEvent && event.detail.xhr.status === GONE) {
+        this.#show(true, false);
+      }
     });
     document.addEventListener("htmx:beforeRequest", (event) => note(true, event), { signal });
     for (const failed of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) {
@@ -46,14 +50,24 @@ export class DeletedNote {
       return;
     }
     const isNews = this.element.hidden === deleted;
-    this.element.hidden = !deleted;
-    this.undo.hidden = !canBeUndone;
+    this.#show(deleted, canBeUndone);
     if (isNews) {
       this.say(deleted ? find(this.element, "p").textContent : sentence("deletionUndone"));
     }
     if (!deleted) {
       this.onRestored();
     }
+  }
+
+  /**
+   * @param {boolean} deleted
+   * @param {boolean} canBeUndone
+   */
+  #show(deleted, canBeUndone) {
+    const hadFocus = focusedIn(this.element);
+    this.element.hidden = !deleted;
+    this.undo.hidden = !canBeUndone;
+    hadFocus && !(deleted && canBeUndone) && this.onFocusLost();
   }
 
   /** Throw what a server says of a message to a conversation that is not there: what is typed stays. */

@@ -1,6 +1,9 @@
 /** Code and styles that a page fetches once they are needed, from bundles whose addresses its body has. */
 
-import { dataOf, query } from "./dom.js";
+import { dataOf } from "./dom.js";
+
+/** The style sheets that were asked for, by their address. @type {Map<string, Promise<void>>} */
+const sheets = new Map();
 
 /**
  * Return what the bundle exports; nothing if it does not come, which the next time tries again.
@@ -22,16 +25,24 @@ export async function fetchBundle(name) {
  */
 export function fetchStyles(name) {
   const address = dataOf(document.body, name);
-  if (query(document, `link[href="${address}"]`)) {
-    return Promise.resolve();
-  }
+  const fetched = sheets.get(address) ?? addSheet(address);
+  sheets.set(address, fetched);
+  return fetched;
+}
+
+/**
+ * @param {string} address
+ * @returns {Promise<void>}
+ */
+function addSheet(address) {
   const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: address });
   sheet.dataset.part = "shell-styles"; // it stays when another conversation or page is shown
   return new Promise((resolve, reject) => {
     sheet.addEventListener("load", () => resolve());
     sheet.addEventListener("error", () => {
       sheet.remove();
-      reject(new Error(`the style sheet ${name} did not come`));
+      sheets.delete(address);
+      reject(new Error(`the style sheet ${address} did not come`));
     });
     document.head.append(sheet);
   });

@@ -1,5 +1,5 @@
 /**
- * The list of conversations: its titles, its current entry, and which of them ask for approval or are being written.
+ * The list of conversations: its titles, its current entry, and which of them await approval or are being written.
  * Those stand on top of it, the others under dates.
  */
 
@@ -27,7 +27,7 @@ export class Sidebar {
 
   /**
    * @param {HTMLElement} element
-   * @param {{onAwaitingApproval: (sentence: string) => void}} handlers told of each other conversation that begins to ask
+   * @param {{onAwaitingApproval: (sentence: string) => void}} handlers told of each other conversation that begins to await approval
    */
   constructor(element, { onAwaitingApproval }) {
     this.element = element;
@@ -128,7 +128,7 @@ export class Sidebar {
   }
 
   /**
-   * Show which conversations wait for the user's answer, and in which a reply is being made, and no others.
+   * Show which conversations await the user's approval, and in which a reply is being made, and no others.
    * @param {string[]} awaiting
    * @param {string[]} writing
    */
@@ -161,7 +161,7 @@ export class Sidebar {
   }
 
   /**
-   * One that asks no longer is being written again, until a frame says that it has ended.
+   * One that awaits approval no longer is being written again, until a frame says that it has ended.
    * @param {ConversationAwaitsApproval} frame
    */
   #takeAwaitingApproval({ conversation, awaiting_approval: isAwaiting }) {
@@ -244,11 +244,11 @@ export class Sidebar {
     for (const entry of queryAll(this.element, "[data-entry]")) {
       const conversation = dataOf(entry, "entry");
       const isCurrent = conversation === this.conversation;
-      const asks = this.awaiting.has(conversation);
+      const isAwaiting = this.awaiting.has(conversation);
       this.#mark(entry, isCurrent);
       entry.closest(".entry")?.classList.toggle("is-current", isCurrent);
-      find(entry, "[data-entry-awaiting-approval]").hidden = !asks;
-      find(entry, "[data-entry-writing]").hidden = asks || !this.writing.has(conversation);
+      find(entry, "[data-entry-awaiting-approval]").hidden = !isAwaiting;
+      find(entry, "[data-entry-writing]").hidden = isAwaiting || !this.writing.has(conversation);
     }
     for (const link of queryAll(this.element, ".account-menu > a", HTMLAnchorElement)) {
       this.#mark(link, link.pathname === location.pathname);
@@ -300,7 +300,7 @@ export class Sidebar {
     document.title = `${count}${isolateName(this.title)} · ${this.element.dataset.site}`;
   }
 
-  /** Tell of each that has begun to ask and is in the list. The one that the page shows speaks for itself. */
+  /** Tell of each that has begun to await approval and is in the list. The one that the page shows speaks for itself. */
   #tell() {
     for (const conversation of [...this.untold]) {
       const entry = this.#entry(conversation);
@@ -315,7 +315,7 @@ export class Sidebar {
   }
 
   /**
-   * Take a conversation off the list that is there no more; the focus goes to the next one.
+   * Take a conversation off the list that is there no more; the focus goes to the next one, or where one begins.
    * @param {string} conversation
    */
   remove(conversation) {
@@ -325,7 +325,7 @@ export class Sidebar {
     }
     const entries = queryAll(this.element, "[data-entry]");
     const at = entries.findIndex((entry) => item.contains(entry));
-    const next = focusedIn(item) && (entries[at + 1] ?? entries[at - 1]);
+    const next = focusedIn(item) && (entries[at + 1] ?? entries[at - 1] ?? query(this.element, ".new-conversation"));
     item.remove();
     this.awaiting.delete(conversation);
     this.writing.delete(conversation);
