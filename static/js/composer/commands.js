@@ -117,7 +117,7 @@ export function startCommands(form, { composer, url, actions, onScenario, say })
       const { content } = await getJson(address);
       composer.replaceBeforeCaret(0, content);
     } catch (error) {
-      composer.showError(sentenceFor(error)); // a refusal of this bundle is one here alone
+      composer.showError(sentenceFor(error)); // each bundle has its own class `Refusal`: the composer would not know this one
     }
   }
 

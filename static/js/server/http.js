@@ -47,7 +47,7 @@ export function sentenceFor(error, { tooLarge = "tooLarge", unreachable = "unrea
  * Return whether the server answers anything.
  * @returns {Promise<boolean>}
  */
-export async function isReached() {
+export async function canReachServer() {
   const signal = AbortSignal.timeout(LONGEST_MS);
   const response = await fetch("/healthz", { method: "HEAD", signal, cache: "no-store" }).catch(() => undefined);
   return Boolean(response);

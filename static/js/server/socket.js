@@ -1,6 +1,6 @@
 /** The tab's one websocket: opened again and again, with a growing and jittered pause. */
 
-import { goToGate, isReached } from "./http.js";
+import { canReachServer, goToGate } from "./http.js";
 
 /** @import { ServerFrame } from "./frames.js" */
 
@@ -10,7 +10,7 @@ const STEADY_AFTER_MS = 5_000;
 const LEAVING_MS = 5_000;
 const SIGNED_OUT = 4401;
 const GATE_SHUT = 4403;
-const LOST = 1006;
+const LOST = 1006; // as browsers say it of a connection that was cut
 
 /**
  * @typedef {object} SocketHandlers
@@ -24,7 +24,8 @@ export class Socket {
   #listeners = new Set();
   /** Ends the socket there is, without waiting for a network that is gone. @type {() => void} */
   #drop = () => undefined;
-  #hasEnded = false;
+  /** Whether the last socket has ended, and no other one was opened yet. */
+  #isWithoutSocket = false;
 
   /** @param {string} path */
   constructor(path) {
@@ -78,11 +79,11 @@ export class Socket {
     const end = (/** @type {number} */ code) => {
       if (!hasEnded) {
         hasEnded = true;
-        this.#hasEnded = true;
+        this.#isWithoutSocket = true;
         this.#ended(code, openedAt);
       }
     };
-    this.#hasEnded = false;
+    this.#isWithoutSocket = false;
     this.#drop = () => {
       socket.close();
       end(LOST);
@@ -102,7 +103,7 @@ export class Socket {
   /** The machine is off the network: a browser notices late that the socket is, too, unless the server is on this machine. */
   async #dropIfLost() {
     const drop = this.#drop;
-    if (this.isOpen && !(await isReached()) && this.isOpen) {
+    if (this.isOpen && !(await canReachServer()) && this.isOpen) {
       drop();
     }
   }
@@ -143,7 +144,7 @@ export class Socket {
 
   /** Don't wait for the pause when the machine is back on the network or the tab in view. */
   #openNow() {
-    if (this.#hasEnded) {
+    if (this.#isWithoutSocket) {
       clearTimeout(this.timer);
       this.#open();
     }

@@ -19,8 +19,8 @@ import { clearProblems, showProblem } from "../shared/toasts.js";
  * @property {() => void} focus gives the focus to where one goes on
  *
  * @typedef {{view: HTMLElement, sheets: HTMLLinkElement[]}} FetchedView and the style sheets that it needs
- * @typedef {FetchedView | "gone" | "failed" | null | undefined} Fetched gone is a conversation that was deleted; failed is
- *   the server; null is something without a place in the shell; undefined did not come
+ * @typedef {FetchedView | "gone" | "failed" | null | undefined} Fetched `"gone"`: the conversation was deleted; `"failed"`:
+ *   the server failed; `null`: it has no place in the shell; `undefined`: no answer
  */
 
 const WITHOUT_SHELL = "X-Without-Shell";

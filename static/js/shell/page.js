@@ -54,7 +54,7 @@ function keepPlace(signal) {
 }
 
 /**
- * A page about a conversation that is deleted meanwhile stays; what is done on it would be refused.
+ * Say on a page about a conversation that it was deleted: what is done there would be refused.
  * @param {import("../server/socket.js").Socket} socket
  * @param {string} conversation
  * @param {AbortSignal} signal

@@ -3,20 +3,21 @@
  * and what was typed would go with the page: then it stays, and says so.
  */
 
-import { isReached } from "../server/http.js";
+import { canReachServer } from "../server/http.js";
 import { closest } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 import { showProblem } from "../shared/toasts.js";
 
 /**
- * To be started after all others that listen to clicks and submissions.
+ * Keep the page where a form or link would load another and the server can't be reached. Start it last: what others have
+ * handled is left alone.
  * @param {import("../server/socket.js").Socket} socket
  */
 export function startPageLoads(socket) {
   let isSure = false; // what is submitted now was found to be able to go on its way
 
   const mayFail = (/** @type {Event} */ event) =>
-    !(isSure || event.defaultPrevented || socket.isOpen || isFirst(socket));
+    !(isSure || event.defaultPrevented || socket.isOpen || hasNeverFailed(socket));
 
   addEventListener("submit", async (event) => {
     const form = event.target;
@@ -24,7 +25,7 @@ export function startPageLoads(socket) {
       return;
     }
     event.preventDefault();
-    if (await isReached()) {
+    if (await canReachServer()) {
       isSure = true;
       form.requestSubmit(event.submitter);
       isSure = false;
@@ -38,7 +39,7 @@ export function startPageLoads(socket) {
       return;
     }
     event.preventDefault();
-    if (await isReached()) {
+    if (await canReachServer()) {
       location.assign(address);
     } else {
       showProblem(sentence("notOpened"));
@@ -47,10 +48,10 @@ export function startPageLoads(socket) {
 }
 
 /**
- * Whether it has not failed yet: the page has just come.
+ * Whether the socket has not failed since the page came, and the machine is on a network.
  * @param {import("../server/socket.js").Socket} socket
  */
-function isFirst(socket) {
+function hasNeverFailed(socket) {
   return !socket.failures && navigator.onLine;
 }
 
