@@ -188,3 +188,14 @@ def test_an_entry_that_is_gone_leaves_the_list(talk):
     expect(talk.get_by_text("This conversation is gone: it was deleted.")).to_be_visible()
     expect(listed(talk, "My name is Andrew")).to_have_count(0)
     expect(talk.get_by_role("link", name="New conversation")).to_be_focused()
+
+
+def test_a_panel_whose_styles_do_not_come_stays_closed_and_opens_later(talk):
+    talk.route("**/window*.css", lambda route: route.abort())
+    panel = talk.get_by_role("dialog", name="What the model saw")
+    talk.get_by_role("link", name="What the model saw").click()
+    expect(talk.get_by_text(NOT_OPENED)).to_be_visible()
+    expect(panel).to_be_hidden()
+    talk.unroute("**/window*.css")
+    talk.get_by_role("link", name="What the model saw").click()
+    expect(panel).to_be_visible()

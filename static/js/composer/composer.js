@@ -253,6 +253,7 @@ export class Composer {
       this.showFailure(error);
     } finally {
       clearTimeout(slow);
+      this.#clearIf("stillSending"); // it may wait in the queue now
       this.form.ariaBusy = "false";
     }
   }
@@ -282,7 +283,12 @@ export class Composer {
 
   /** The server is back: that it could not be reached is no longer so. */
   clearUnreachable() {
-    if (this.error.textContent === sentence("unreachable")) {
+    this.#clearIf("unreachable");
+  }
+
+  /** @param {import("../shared/sentences.js").SentenceName} name of what is said no longer, if it is what is shown */
+  #clearIf(name) {
+    if (this.error.textContent === sentence(name)) {
       this.showError("");
     }
   }

@@ -1,12 +1,14 @@
 /** Dialogs whose content comes from the server: htmx fills them, and once it knows their forms they open. */
 
 import { closest, find } from "./dom.js";
+import { sentence } from "./sentences.js";
+import { showProblem } from "./toasts.js";
 
 /**
  * A part of its content that is replaced neither opens it again nor moves it.
  * @param {HTMLDialogElement} dialog
  * @param {object} [options]
- * @param {() => Promise<unknown>} [options.prepare] what has to be there before it opens; without it, it opens all the same
+ * @param {() => Promise<unknown>} [options.prepare] what has to be there before it opens; without it, it stays closed
  */
 export function openWhenFilled(dialog, { prepare } = {}) {
   const body = find(dialog, "[data-dialog-body]");
@@ -15,7 +17,12 @@ export function openWhenFilled(dialog, { prepare } = {}) {
     if (detail.target !== body) {
       return;
     }
-    await prepare?.().catch(() => {});
+    try {
+      await prepare?.();
+    } catch {
+      showProblem(sentence("notOpened"));
+      return;
+    }
     if (!dialog.open && dialog.isConnected) {
       dialog.showModal();
     }
