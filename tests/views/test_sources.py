@@ -125,7 +125,7 @@ def test_a_reply_that_nothing_was_looked_up_for_has_no_line(client, conversation
     make_completion(conversation.owner, reply=reply_with(conversation), window=window_with(GroundingRecord()))
     page = page_of(client, conversation).text
     assert 'class="sources"' not in page
-    assert "data-citation" not in page
+    assert "data-citation=" not in page
 
 
 def test_a_question_asked_again_stands_in_the_composer_with_a_hint(client, conversation):
