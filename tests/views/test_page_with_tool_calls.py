@@ -72,7 +72,7 @@ def test_the_line_where_the_view_ends_stands_before_the_reply_whose_step_comes_f
     add_call(reply, result="391")
     end_step(reply)
     monkeypatch.setattr(page_context, "last_window", lambda conversation: make_record())
-    monkeypatch.setattr(Coverage, "of", lambda record: Coverage(first_position=2))
+    monkeypatch.setattr(Coverage, "of", lambda record, forgotten_before: Coverage(first_position=2))
     page = page_of(client, reply)
     assert page.index('id="message-') < page.index("data-horizon") < page.index(f'id="message-{reply.pk}"')
     assert not re.search(r"<[^>]*data-horizon[^>]*\shidden", page)
