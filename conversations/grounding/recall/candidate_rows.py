@@ -25,6 +25,14 @@ WHERE passage.conversation_id = %(conversation)s AND passage.ordinal = ANY(%(fir
   AND message.active AND NOT message.excluded AND NOT message.never_recalled AND message.position < %(position)s
   AND message.position >= (SELECT forgotten_before FROM conversations_conversation WHERE id = %(conversation)s)
 """
+# The ordinal of a `conversation`'s first passage that is not forgotten: they lie in the order of their messages.
+FIRST_KEPT = """
+coalesce((
+  SELECT ordinal FROM conversations_messagepassage passage
+  WHERE passage.conversation_id = conversation.id AND position >= conversation.forgotten_before
+  ORDER BY position, ordinal LIMIT 1
+), 2147483647)
+"""
 TEXTS = """
 SELECT message.id, substr(message.content, start + 1, size)
 FROM unnest(%(messages)s::bigint[], %(starts)s::int[], %(sizes)s::int[]) AS wanted (id, start, size)

@@ -19,6 +19,7 @@ from django.db import connection
 
 from conversations.models.message_postings import BEGINS_MESSAGE, BEGINS_SESSION, CHUNK_PASSAGES, EVERY_PASSAGE
 
+from .candidate_rows import FIRST_KEPT
 from .indexed_passages import IndexedPart, IndexedPassages
 
 Floats = npt.NDArray[np.float64]
@@ -31,21 +32,15 @@ WHERE conversation_id = %(conversation)s AND lexeme = ANY(%(lexemes)s) AND {chun
 """
 FIRST_CHUNKS = POSTINGS.format(chunks="chunk <= %(last)s")
 SOME_CHUNKS = POSTINGS.format(chunks="chunk = ANY(%(chunks)s)")
-# Excluded passages one by one; of each conversation where something is forgotten the first one that is not, as passages
-# lie in the order of their messages.
-NOT_TO_BE_FOUND = """
+# Excluded passages one by one; of each conversation where something is forgotten the first one that is not.
+NOT_TO_BE_FOUND = f"""
 SELECT message.conversation_id, passage.ordinal, false FROM conversations_message message
 JOIN conversations_messagepassage passage ON passage.message_id = message.id
 WHERE message.conversation_id = ANY(%(conversations)s) AND message.excluded
 UNION ALL
-SELECT conversation.id, coalesce((
-  SELECT ordinal FROM conversations_messagepassage passage
-  WHERE passage.conversation_id = conversation.id AND position >= conversation.forgotten_before
-  ORDER BY position, ordinal LIMIT 1
-), 2147483647), true
-FROM conversations_conversation conversation
+SELECT conversation.id, {FIRST_KEPT}, true FROM conversations_conversation conversation
 WHERE conversation.id = ANY(%(conversations)s) AND conversation.forgotten_before > 0
-"""
+"""  # noqa: S608  # a constant of ours
 
 
 class Postings(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import connection
 
+from .candidate_rows import FIRST_KEPT
 from .indexed_passages import IndexedPart, IndexedPassages
 
 MOST_NEAREST = 100  # of all conversations together
@@ -28,15 +29,11 @@ WHERE conversation_id = %(conversation)s AND EXISTS (
 )
 """
 # What is forgotten must not take the places of what is not.
-FIRST_KEPT = """
-(SELECT CASE WHEN forgotten_before = 0 THEN 0 ELSE coalesce((
-  SELECT ordinal FROM conversations_messagepassage passage
-  WHERE passage.conversation_id = conversation.id AND position >= forgotten_before ORDER BY position, ordinal LIMIT 1
-), %(stop)s) END FROM conversations_conversation conversation WHERE id = %(conversation)s)
-"""
 NEAREST = f"""
 SELECT ordinal, similarity FROM (
-  {SIMILARITY} AND ordinal >= %(first)s AND ordinal < %(stop)s AND ordinal >= {FIRST_KEPT} OFFSET 0
+  {SIMILARITY} AND ordinal >= %(first)s AND ordinal < %(stop)s AND ordinal >= (
+    SELECT {FIRST_KEPT} FROM conversations_conversation conversation WHERE id = %(conversation)s
+  ) OFFSET 0
 ) AS read
 WHERE similarity >= %(floor)s AND similarity <> 'NaN' ORDER BY similarity DESC, ordinal DESC LIMIT %(most)s
 """  # noqa: S608  # no value is put into it

@@ -7,11 +7,10 @@ from functools import partial
 from django.db import transaction
 
 from conversations.access import find_message
-from conversations.core.errors import ReplyInProgress
 from conversations.core.frames.definitions import MessagesForgotten
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
-from conversations.services.windows.active_path import lock_conversation, update_forgotten
+from conversations.services.windows.active_path import lock_conversation, refuse_while_replying, update_forgotten
 
 
 def forget_above(*, conversation: Conversation, message_id: int) -> Message:
@@ -25,7 +24,7 @@ def forget_above(*, conversation: Conversation, message_id: int) -> Message:
         message = find_message(locked, message_id)
         message = message.step_of or message
         first = message.answered_message if message.role == "assistant" and message.parent else message
-        _refuse_while_writing(locked)
+        refuse_while_replying(locked)
         if first.parent_id and first.position > locked.forgotten_before:
             locked.messages.filter(pk=first.parent_id).update(last_forgotten=True)
             _changed(locked)
@@ -36,21 +35,16 @@ def forget_above(*, conversation: Conversation, message_id: int) -> Message:
 def remember_everything(*, conversation: Conversation) -> None:
     """Take back all that was forgotten of the conversation. Raises `ReplyInProgress` while a reply is being written.
 
-    The next window is chosen as if none had been before it: the last one began where nothing above was left.
+    The next window is chosen without an anchor: the one that is stored stands where the forgotten part ended.
     """
     with transaction.atomic():
         locked = lock_conversation(conversation)
-        _refuse_while_writing(locked)
+        refuse_while_replying(locked)
         locked.messages.filter(last_forgotten=True).update(last_forgotten=False)
         locked.anchor_position = None
         locked.save(update_fields=["anchor_position"])
         _changed(locked)
         conversation.forgotten_before = 0
-
-
-def _refuse_while_writing(conversation: Conversation) -> None:
-    if conversation.messages.filter(state="streaming").exists():
-        raise ReplyInProgress
 
 
 def _changed(conversation: Conversation) -> None:

@@ -13,7 +13,7 @@ from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
 from conversations.services.language_models.model_context import conversation_context
 from conversations.services.summaries.want_summary import summarised_messages_changed
-from conversations.services.windows.active_path import lock_conversation
+from conversations.services.windows.active_path import lock_conversation, refuse_while_replying
 from conversations.services.windows.build_window import check_it_fits, draft_message, stored_message
 
 SHORTEST = "."  # there must be room to go on writing after a pin
@@ -63,8 +63,8 @@ def exclude_message(*, conversation: Conversation, message_id: int, excluded: bo
         locked = lock_conversation(conversation)
         message = find_message(locked, message_id)
         message = message.step_of or message  # a call without its result could not be sent
-        if excluded and locked.messages.filter(state="streaming").exists():
-            raise ReplyInProgress
+        if excluded:
+            refuse_while_replying(locked)
         _store(message, locked, pinned=message.pinned and not excluded, excluded=excluded)
         conversation.has_pins = locked.has_pins
     return message

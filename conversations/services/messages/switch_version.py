@@ -7,11 +7,10 @@ from functools import partial
 from django.db import transaction
 
 from conversations.access import find_version
-from conversations.core.errors import ReplyInProgress
 from conversations.core.frames.definitions import MessageShown
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
-from conversations.services.windows.active_path import enter_path, leave_path, lock_conversation
+from conversations.services.windows.active_path import enter_path, leave_path, lock_conversation, refuse_while_replying
 
 from .edit_message import untitle
 from .post_message import title_from
@@ -27,8 +26,7 @@ def switch_version(*, conversation: Conversation, message_id: int) -> Message:
         version = find_version(locked, message_id)
         if version.active:
             return version
-        if locked.messages.filter(state="streaming").exists():
-            raise ReplyInProgress
+        refuse_while_replying(locked)
         _rename(locked, version)
         branch = _newest_branch(locked, version)
         leave_path(locked, version.first_position, head_id=branch[0])

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from chatsite.accounts.models import User
 from conversations.access import require_admitted
-from conversations.core.errors import InvalidHistory, ReplyInProgress
+from conversations.core.errors import InvalidHistory
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall, Role
 from conversations.core.prompt.openai_messages import ROLES, ToolTurns, clean_message, read_messages
 from conversations.core.window.history import HistoryMessage, sendable
@@ -33,7 +33,7 @@ from conversations.services.language_models.model_context import ModelContext, c
 from conversations.services.messages.post_message import title_from
 from conversations.services.scenarios.scenario_settings import check_scenario
 from conversations.services.scenarios.scenarios import SETTINGS, check_there_is_room, copy_scenario
-from conversations.services.windows.active_path import lock_conversation
+from conversations.services.windows.active_path import lock_conversation, refuse_while_replying
 
 from .imported_steps import take_as_steps
 
@@ -86,8 +86,7 @@ class ChatHistory:
         message = clean_message(PromptMessage(role, content, name, tuple(tool_calls), tool_call_id))
         with transaction.atomic():
             locked = lock_conversation(self.conversation)
-            if locked.messages.filter(state="streaming").exists():
-                raise ReplyInProgress
+            refuse_while_replying(locked)
             _open_turn(locked).take(message)
             [stored] = _append(locked, [message])
         return stored

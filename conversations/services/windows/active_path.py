@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from chatsite.postgres.compiled_query import CompiledQuery
 from chatsite.postgres.linked_insert import insert_linked_rows
-from conversations.core.errors import ConversationNotFound, ReplyInterrupted
+from conversations.core.errors import ConversationNotFound, ReplyInProgress, ReplyInterrupted
 from conversations.models import Conversation, Message, PathChange, Run
 from conversations.models.run import RunHolder
 from conversations.services.language_models.model_choice import choose_model
@@ -23,8 +23,8 @@ LOCKED = CompiledQuery(
     "FOR NO KEY UPDATE OF conversations_conversation",
 )
 LOCK_STREAMING = "SELECT FROM conversations_message WHERE id = %s AND state = 'streaming' FOR NO KEY UPDATE"
-# From the last message of each part that was forgotten, up to where its path and the active one part. A question
-# there is kept, as another reply to it is shown: only with it the reply makes sense.
+# From each message that is marked as the last forgotten one up to the nearest message of the active path: that one
+# and all above it are forgotten. If it is a question, another reply to it is shown, which needs it: then it stays.
 FORGOTTEN = """
 WITH RECURSIVE above AS (
   SELECT id, parent_id, position, role, active, true AS is_last FROM conversations_message
@@ -56,6 +56,12 @@ def lock_conversation(conversation: Conversation) -> Conversation:
 def _has_lost_its_head(conversation: Conversation) -> bool:
     """Tell whether it was joined as of before the wait: PostgreSQL takes its new row, and the old joined ones."""
     return conversation.head_id is not None and conversation.head is None
+
+
+def refuse_while_replying(conversation: Conversation) -> None:
+    """Raise `ReplyInProgress` if a reply of the conversation is being written."""
+    if conversation.messages.filter(state="streaming").exists():
+        raise ReplyInProgress
 
 
 def lock_if_streaming(reply_id: int) -> bool:
@@ -97,7 +103,7 @@ def enter_path(conversation: Conversation, branch: Collection[int]) -> None:
 
 
 def update_forgotten(conversation: Conversation) -> None:
-    """Store how far the path is forgotten: as far as it has come with any path on which something was."""
+    """Store the position before which the active path is forgotten, as it follows from the marks on all branches."""
     with connection.cursor() as cursor:
         cursor.execute(FORGOTTEN, [conversation.pk])
         [(position,)] = cursor.fetchall()
