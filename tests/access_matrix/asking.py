@@ -90,6 +90,7 @@ def fields_of(world: World, who: Who) -> dict[str, Any]:
         fields
         | {
             "scenario": world.own(who).ids["scenario_id"],
+            "conversation": world.own(who).ids["public_id"],
             "pinned": "true",
             "excluded": "true",
             "never_recalled": "true",

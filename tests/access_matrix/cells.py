@@ -31,6 +31,7 @@ BODY_IDS = {
     ("conversations:commands", "scenario"): "scenario_id",
     ("conversations:rename", "current"): "public_id",
     ("conversations:delete", "current"): "public_id",
+    ("conversations:export_several", "conversation"): "public_id",
     ("conversations:show_costs", "current"): "public_id",
 }
 ONLY_MARKS = {"current"}  # names the conversation that is open, in the list or to go back to; nothing is read by it

@@ -42,7 +42,7 @@ CONVERSATIONS = {
         *("new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"),
         *("usage", "export_usage", "show_costs"),
         *("about_me", "export_account", "readings"),
-        *("commands", "saved_prompts", "new_saved_prompt"),
+        *("commands", "saved_prompts", "new_saved_prompt", "export_several"),
     },
     Door.OBJECT: {
         *(
@@ -61,6 +61,7 @@ CONVERSATIONS = {
             "message_markdown",
             "rating",
             "branch",
+            "export",
         ),
         *("pin", "exclude", "recall", "forget", "remember", "edit", "show", "decide_call", "call_result", "reasoning"),
         *("add_picture", "picture", "describe_picture"),

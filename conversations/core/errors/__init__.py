@@ -7,6 +7,7 @@
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
     │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens, EffortNotAccepted, TooManyPicturesForModel
     │ ├ PicturesTooLargeForModel, RemarkTooLong
+    │ ├ TemporaryNotExported, ExportUnderWay
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ ├ NameInvisible, SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
@@ -179,6 +180,7 @@ from .inputs import (
     CallNotAwaitingApproval,
     EffortNotAccepted,
     EmptyMessage,
+    ExportUnderWay,
     FrameError,
     InputError,
     InvalidHistory,
@@ -202,6 +204,7 @@ from .inputs import (
     SummaryChanged,
     SummaryEmpty,
     SummaryTooLong,
+    TemporaryNotExported,
     TooManyPicturesForModel,
     TooManySavedPrompts,
     UploadTooLarge,
@@ -293,6 +296,7 @@ __all__ = [
     "EmbeddingsChanged",
     "EmptyMessage",
     "EmptyReply",
+    "ExportUnderWay",
     "FileMissing",
     "FilesTooLarge",
     "FrameError",
@@ -377,6 +381,7 @@ __all__ = [
     "SummaryEmpty",
     "SummaryTooLong",
     "SystemPromptTooLong",
+    "TemporaryNotExported",
     "TextSoFarTooLong",
     "TooManyAwaitingApproval",
     "TooManyCalls",

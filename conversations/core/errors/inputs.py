@@ -44,6 +44,16 @@ class ReplyInProgress(InputError):
     template = "A reply is still being written here. Stop it or wait for it, then try again."
 
 
+class TemporaryNotExported(InputError):
+    code = "temporary_not_exported"
+    template = "A temporary conversation can't be exported or shared. Keep it first."
+
+
+class ExportUnderWay(InputError):
+    code = "export_under_way"
+    template = "Your export is already being made. Wait until it has downloaded, then try again."
+
+
 class NothingToRegenerate(InputError):
     code = "nothing_to_regenerate"
     template = "Only the last reply can be regenerated, and only once it has ended."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -11,10 +11,11 @@ from django.db.models import F
 from django.db.models.functions import Coalesce
 
 from conversations.models import Completion, Conversation, Message, Rating, ToolCall
+from conversations.models.message import MessageState
 
 AT_ONCE = 200
 CALL = (
-    *("step", "call_id", "tool", "source", "arguments", "state", "error_code", "result", "message_id"),
+    *("step", "index", "call_id", "tool", "source", "arguments", "state", "error_code", "result", "message_id"),
     *("needs_approval", "created_at", "decided_at", "started_at", "ended_at"),
 )
 
@@ -26,8 +27,7 @@ def exported_messages(conversation: Conversation) -> Iterator[dict[str, Any]]:
 
     With the requests that were made for it, the calls of tools, and its rating.
     """
-    steps_first = (Coalesce("step_of_id", "pk"), F("step_of_id").asc(nulls_last=True), "position")
-    ids = list(conversation.messages.order_by(*steps_first).values_list("pk", flat=True))
+    ids = _ids_in_order(conversation)
     for start in range(0, len(ids), AT_ONCE):
         some = ids[start : start + AT_ONCE]
         messages = Message.objects.select_related("rating").in_bulk(some)
@@ -35,6 +35,31 @@ def exported_messages(conversation: Conversation) -> Iterator[dict[str, Any]]:
         for pk in some:
             if pk in messages:  # else it was deleted meanwhile
                 yield _values(messages[pk], requests[pk], calls[pk])
+
+
+def _ids_in_order(conversation: Conversation) -> list[int]:
+    steps_first = (Coalesce("step_of_id", "pk"), F("step_of_id").asc(nulls_last=True), "position")
+    return list(conversation.messages.order_by(*steps_first).values_list("pk", flat=True))
+
+
+def message_numbers(conversation: Conversation) -> dict[int, int]:
+    """Return the place of each message in the order of `exported_messages`, from 1, by its id."""
+    return {pk: number for number, pk in enumerate(_ids_in_order(conversation), start=1)}
+
+
+def numbered_messages(conversation: Conversation, numbers: Mapping[int, int]) -> Iterator[dict[str, Any]]:
+    """Yield the same with *numbers* in place of ids, pictures by their digests, and without the requests.
+
+    A reply that is still being written is in it as one that was interrupted.
+    """
+    digests = dict(conversation.pictures.values_list("pk", "digest"))
+    for message in exported_messages(conversation):
+        del message["requests"]
+        references = {name: numbers.get(message[name]) for name in ("id", "follows", "step_of")}
+        calls = [call | {"message_id": numbers.get(call["message_id"])} for call in message["calls"]]
+        pictures = [digests[pk] for pk in message["pictures"] if pk in digests]
+        state = "interrupted" if message["state"] == MessageState.STREAMING else message["state"]
+        yield message | references | {"pictures": pictures, "calls": calls, "state": state}
 
 
 def _values(message: Message, requests: list[dict[str, Any]], calls: list[dict[str, Any]]) -> dict[str, Any]:
@@ -50,11 +75,14 @@ def _values(message: Message, requests: list[dict[str, Any]], calls: list[dict[s
         "never_recalled": message.never_recalled,
         "last_forgotten": message.last_forgotten,
         "role": message.role,
+        "name": message.name,
         "state": message.state,
         "error": message.error_code,
+        "error_params": message.error_params,
         "created_at": message.created_at,
         "content": message.content,
         "content_tokens": message.content_tokens,
+        "encoding": message.encoding,
         "pictures": message.picture_ids,
         "reasoning": message.reasoning,
         "reasoning_tokens": message.reasoning_tokens,

@@ -63,9 +63,13 @@ def exported_summaries(conversation: Conversation) -> list[dict[str, Any]]:
             "text": version.text,
             "stands_for_messages": version.messages,
             "before_position": version.covers_before + 1,
+            "last_message": version.last_message_id,
+            "tokens": version.tokens,
+            "encoding": version.encoding,
             "language_model": version.language_model,
             "edited_by_owner": version.edited,
             "undone_by_owner": version.undone,
+            "stale": version.stale,
             "created_at": version.created_at,
         }
         for version in conversation.summaries.order_by("number")

@@ -1,16 +1,70 @@
-"""A conversation as JSON, written in pieces while it is read: it may not fit into memory."""
+"""A conversation as JSON, written in pieces while it is read: it may not fit into memory.
+
+The account's export and the export of one conversation have the same form. A conversation alone numbers its messages
+from 1 in the order of the file, has its pictures in it, and leaves out `requests`: they are rows of this site's ledger.
+So `services.portability.read_conversation` reads it back, and what is exported then has the same bytes.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 
-from conversations.models import Conversation
-from conversations.selectors.conversations.exported_messages import exported_messages
+from conversations.models import Conversation, Picture
+from conversations.selectors.conversations.exported_messages import (
+    exported_messages,
+    message_numbers,
+    numbered_messages,
+)
+from conversations.selectors.conversations.pictures import data_url, read_picture_bytes
 from conversations.selectors.conversations.summary import exported_summaries
+
+FORM = "windowseat-conversation-1"
+SETTINGS = (
+    *("title", "title_is_given", "language_model", "effort", "summarises", "notes", "kept_out_of_recall"),
+    *("searches_web", "created_at", "last_active_at", "archived", "starred", "forgotten_before"),
+)
+PICTURE = ("digest", "media_type", "width", "height", "file_name", "alt_text", "created_at")
+
+
+def about_conversation(conversation: Conversation) -> dict[str, Any]:
+    """Return what is said of the conversation itself, the same in both exports."""
+    settings = {name: getattr(conversation, name) for name in SETTINGS}
+    return {"id": conversation.public_id, "scenario": conversation.scenario.name, **settings}
+
+
+def whole_conversation_json(conversation: Conversation) -> Iterator[str]:
+    """Yield the file of one conversation, in pieces: all versions of its messages, and its pictures as `data:` URLs."""
+    numbers = message_numbers(conversation)
+    summaries = [
+        version | {"last_message": numbers.get(version["last_message"])} for version in exported_summaries(conversation)
+    ]
+    about = {"form": FORM, **about_conversation(conversation), "summaries": summaries}
+    yield as_json(about).removesuffix("}") + ', "pictures": ['
+    yield from _listed(_picture(picture) for picture in _sent_pictures(conversation))
+    yield '\n], "messages": ['
+    yield from _listed(map(as_json, numbered_messages(conversation, numbers)))
+    yield "\n]}\n"
+
+
+def _sent_pictures(conversation: Conversation) -> Iterator[Picture]:
+    return conversation.pictures.filter(sent=True).order_by("pk").iterator(chunk_size=20)
+
+
+def _picture(picture: Picture) -> str:
+    about = {name: getattr(picture, name) for name in PICTURE}
+    content = read_picture_bytes(picture.pk) or b""
+    return as_json({**about, "content": data_url(picture.media_type, content)})
+
+
+def _listed(values: Iterable[str]) -> Iterator[str]:
+    separator = "\n"
+    for value in values:
+        yield separator + value
+        separator = ",\n"
 
 
 def conversation_json(conversation: Conversation, about: Mapping[str, Any]) -> Iterator[str]:
@@ -20,10 +74,7 @@ def conversation_json(conversation: Conversation, about: Mapping[str, Any]) -> I
     """
     about = {**about, "summaries": exported_summaries(conversation)}
     yield as_json(about).removesuffix("}") + ', "messages": ['
-    separator = "\n"
-    for message in exported_messages(conversation):
-        yield separator + as_json(message)
-        separator = ",\n"
+    yield from _listed(map(as_json, exported_messages(conversation)))
     yield "\n]}\n"
 
 

@@ -10,7 +10,6 @@ its reader needs. What is deleted meanwhile is missing, or ends early.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 from uuid import UUID
@@ -21,21 +20,18 @@ from django.db.models import Model, Q, QuerySet
 from chatsite.accounts.account.account_data import account_data
 from chatsite.accounts.models import User
 from conversations.core.text.csv_cells import EXCEL_READS_UTF_8, csv_lines
-from conversations.core.text.file_names import UNFIT
+from conversations.core.text.file_names import fit_into_path
 from conversations.models import Completion, Conversation, Document, Picture, SavedPrompt, Scenario
 from conversations.selectors.conversations.documents import read_piece
 from conversations.selectors.conversations.pictures import read_picture_bytes
 from conversations.selectors.review.readings import readings_about
-from conversations.services.conversations.conversation_json import as_json, conversation_json
+from conversations.services.conversations.conversation_json import about_conversation, as_json, conversation_json
 from conversations.services.scenarios.scenario_file import write_document
 
 from .export_texts import read_me
 
 AT_ONCE = 200
 PIECE_BYTES = 2**20
-LONGEST_TITLE = 80
-LONGEST_BYTES = 190  # of the 255 that a part of a path may have; days and ids stand beside it
-UNFIT_ANYWHERE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')  # in the name of a file, on some system
 
 File = tuple[str, Iterable[bytes]]
 M = TypeVar("M", bound=Model)
@@ -54,7 +50,10 @@ def exported_files(user: User, *, language_code: str) -> Iterator[File]:
         yield _picture_path(picture), [read_picture_bytes(picture.pk) or b""]
     yield "pictures.csv", _csv(PICTURE_HEADER, map(_picture_row, _slices(_own_pictures(user))))
     for scenario in _slices(Scenario.objects.filter(owner=user)):
-        yield f"scenarios/{_fit(scenario.name)} ({scenario.pk}).json", [write_document(scenario).encode()]
+        yield (
+            f"scenarios/{fit_into_path(scenario.name) or 'untitled'} ({scenario.pk}).json",
+            [write_document(scenario).encode()],
+        )
     yield "prompts.json", [as_json({"prompts": _saved_prompts(user)}, indent=2).encode()]
     yield "usage.csv", _csv(("conversation", *USAGE), map(_usage_row, _slices(_own_completions(user))))
     if settings.READINGS_SHOWN_TO_OWNERS:
@@ -77,23 +76,12 @@ def _own_conversations(user: User) -> QuerySet[Conversation]:
 
 
 def _conversation_name(conversation: Conversation) -> str:
-    title = _fit(conversation.title)
+    title = fit_into_path(conversation.title) or "untitled"
     return f"conversations/{conversation.created_at:%Y-%m-%d} {title} ({conversation.public_id}).json"
 
 
 def _conversation_pieces(conversation: Conversation) -> Iterator[bytes]:
-    about = {
-        "id": conversation.public_id,
-        "title": conversation.title,
-        "notes": conversation.notes,
-        "kept_out_of_recall": conversation.kept_out_of_recall,
-        "searches_web": conversation.searches_web,
-        "scenario": conversation.scenario.name,
-        "created_at": conversation.created_at,
-        "last_active_at": conversation.last_active_at,
-        "archived": conversation.archived,
-        "starred": conversation.starred,
-    }
+    about = about_conversation(conversation)
     return (piece.encode() for piece in conversation_json(conversation, about))
 
 
@@ -112,7 +100,7 @@ def _documents_with_places(user: User) -> QuerySet[Document]:
 
 
 def _document_path(document: Document) -> str:
-    return f"documents/{document.public_id}/{_fit(document.name, longest=200)}"
+    return f"documents/{document.public_id}/{fit_into_path(document.name, longest=200) or 'untitled'}"
 
 
 def _document_pieces(document: Document) -> Iterator[bytes]:
@@ -197,9 +185,3 @@ def _csv(header: Iterable[str], rows: Iterable[list[Any]]) -> Iterator[bytes]:
     yield EXCEL_READS_UTF_8.encode()
     for line in csv_lines(list(header), rows):
         yield line.encode()
-
-
-def _fit(name: str, *, longest: int = LONGEST_TITLE) -> str:
-    """Return *name* as a part of a path that every system can unpack, and that leads nowhere else."""
-    clean = " ".join(UNFIT_ANYWHERE.sub(" ", UNFIT.sub("", name)).split())[:longest]
-    return clean.encode()[:LONGEST_BYTES].decode(errors="ignore").strip(". ") or "untitled"

@@ -1,0 +1,249 @@
+"""Read the JSON file of one conversation back: `services.conversations.conversation_json` writes it.
+
+The file is read a line at a time, and stored in one transaction: all of it or nothing. What is read back and exported
+again has the same bytes, with these exceptions: `id` is another one where it is taken, `scenario` is the one that the
+reader begins with, a language model that is not on offer here is not kept as the choice, and a picture that is encoded
+again may have another `digest` and `content`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.db import DataError, IntegrityError, connection, transaction
+from django.db.models import Model
+from django.utils.dateparse import parse_datetime
+
+from chatsite.accounts.models import User
+from chatsite.names import clean_name
+from conversations.access import lock_admitted
+from conversations.core.errors import DocumentStorageFull, EffortNotAccepted, InvalidHistory, LanguageModelNotOffered
+from conversations.live.fanout import MESSAGES, publish
+from conversations.models import Conversation, Message, PathChange, Picture, PictureFile, Rating, Summary, ToolCall
+from conversations.models.message import MessageState
+from conversations.models.tool_call import ENDED
+from conversations.parsing import read_picture
+from conversations.selectors.conversations.exported_messages import CALL, RATING
+from conversations.services.conversations.conversation_json import FORM, SETTINGS
+from conversations.services.conversations.conversations import scenario_to_begin_with
+from conversations.services.documents.documents import BYTES_PER_MEGABYTE, kept_bytes
+from conversations.services.language_models.model_choice import check_choice
+
+AT_ONCE = 500
+MOST_AHEAD = 10_000  # how far a message may name one that comes later: a reply comes behind its steps
+MOMENTS = ("created_at", "last_active_at", "decided_at", "started_at", "ended_at", "rated_at")
+MESSAGE = (
+    *("pinned", "excluded", "never_recalled", "last_forgotten", "role", "name", "state", "error_params", "content"),
+    *("content_tokens", "encoding", "reasoning", "reasoning_tokens", "reasoning_tokens_estimated"),
+    *("reasoning_seconds", "grounding", "grounding_tokens", "tool_calls", "tool_call_id", "copied_model"),
+)
+SUMMARY = {
+    "version": "number", "text": "text", "tokens": "tokens", "encoding": "encoding", "language_model": "language_model",
+    "stands_for_messages": "messages", "edited_by_owner": "edited", "undone_by_owner": "undone", "stale": "stale",
+}  # fmt: skip
+M = TypeVar("M", bound=Model)
+
+
+def read_conversation(*, user: User, lines: Iterable[str]) -> Conversation:
+    """Store the conversation of the file as a new one of *user*. *lines* are those of the file, with their ends.
+
+    Raises `InvalidHistory` for a file that is cut, changed or of another form; then nothing is stored.
+    """
+    try:
+        with transaction.atomic():
+            lock_admitted(user)
+            return _Reader(user, iter(lines)).read()
+    except (KeyError, TypeError, ValueError, AttributeError, StopIteration, IntegrityError, DataError) as error:
+        raise InvalidHistory(reason="the file is not whole, or not one that this site has written") from error
+
+
+class _Reader:
+    """Reads one file. *ids* are those taken for its messages so far, by their numbers from 1."""
+
+    def __init__(self, user: User, lines: Iterator[str]) -> None:
+        self.user, self.lines = user, lines
+        self.ids: list[int] = []
+        self.pictures: dict[str, int] = {}
+        self.conversation: Conversation
+
+    def read(self) -> Conversation:
+        first = next(self.lines).removesuffix("\n").removesuffix(', "pictures": [')
+        about = json.loads(first + "}")
+        if about["form"] != FORM:
+            raise ValueError(about["form"])
+        self.conversation = self._begin(about)
+        for picture in self._listed('], "messages": ['):
+            self._keep_picture(picture)
+        self._store_messages(self._listed("]}"))
+        self._store_summaries(about["summaries"])
+        self._end()
+        return self.conversation
+
+    def _listed(self, end: str) -> Iterator[dict[str, Any]]:
+        """Yield the values of a list, one a line, up to the line that ends it."""
+        for line in self.lines:
+            if (value := line.rstrip("\n")) == end:
+                return
+            if value:
+                yield _with_moments(json.loads(value.removesuffix(",")))
+        raise ValueError(f"no line {end}")
+
+    def _begin(self, about: Mapping[str, Any]) -> Conversation:
+        public_id = uuid.UUID(about["id"])
+        if Conversation.objects.filter(public_id=public_id).exists():
+            public_id = uuid.uuid4()
+        values = _with_moments({name: about[name] for name in SETTINGS})
+        created_at, values["title"] = values.pop("created_at"), clean_name(values["title"])
+        scenario = scenario_to_begin_with(self.user, None)
+        try:
+            chosen = {name: values[name] for name in ("language_model", "effort")}
+            check_choice(self.user, **chosen, scenario=scenario)
+        except (LanguageModelNotOffered, EffortNotAccepted):
+            values |= {"language_model": "", "effort": ""}
+        begun = Conversation.objects.create(public_id=public_id, owner=self.user, scenario=scenario, **values)
+        Conversation.objects.filter(pk=begun.pk).update(created_at=created_at)
+        return begun
+
+    def _keep_picture(self, stored: Mapping[str, Any]) -> None:
+        """Encode it again, as any other picture that comes from outside."""
+        read = read_picture(base64.b64decode(stored["content"].partition(";base64,")[2], validate=True))
+        if kept_bytes(self.user) + len(read.content) > settings.DOCUMENT_STORAGE_MEGABYTES * BYTES_PER_MEGABYTE:
+            raise DocumentStorageFull(megabytes=settings.DOCUMENT_STORAGE_MEGABYTES)
+        picture = Picture.objects.create(
+            conversation=self.conversation,
+            uploader=self.user,
+            digest=hashlib.sha256(read.content).hexdigest(),
+            media_type=read.media_type,
+            width=read.width,
+            height=read.height,
+            size_bytes=len(read.content),
+            file_name=str(stored["file_name"]),
+            alt_text=str(stored["alt_text"]),
+            sent=True,
+        )
+        Picture.objects.filter(pk=picture.pk).update(created_at=stored["created_at"])
+        PictureFile.objects.create(picture=picture, content=read.content)
+        self.pictures[stored["digest"]] = picture.pk
+
+    def _store_messages(self, read: Iterator[dict[str, Any]]) -> None:
+        number = 0
+        while some := [value for value, _ in zip(read, range(AT_ONCE), strict=False)]:
+            messages, calls, ratings = [], [], []
+            for value in some:
+                number += 1
+                if value["id"] != number:
+                    raise ValueError(value["id"])
+                messages.append(self._message(value))
+                calls += [self._call(number, call) for call in value["calls"]]
+                if value["rating"]:
+                    ratings.append(
+                        Rating(reply_id=self._id(number), **{name: value["rating"][name] for name in RATING})
+                    )
+            _store(messages, lambda row: row.created_at)
+            _store(calls, lambda row: row.created_at)
+            Rating.objects.bulk_create(ratings)
+        if not number:
+            raise ValueError("no message")
+
+    def _message(self, value: Mapping[str, Any]) -> Message:
+        """Return the row. A file may be edited: what must be true of every message is asked of it again."""
+        if value["state"] not in MessageState.values or value["state"] == MessageState.STREAMING:
+            raise ValueError(value["state"])
+        if (value["follows"] or 0) >= value["id"] or not all(
+            isinstance(value[name], str) for name in ("content", "role")
+        ):
+            raise ValueError(value["id"])
+        return Message(
+            pk=self._id(value["id"]),
+            conversation=self.conversation,
+            parent_id=self._id_or_none(value["follows"]),
+            step_of_id=self._id_or_none(value["step_of"]),
+            position=value["position"] - 1,
+            active=value["shown"],
+            error_code=value["error"],
+            picture_ids=[self.pictures[digest] for digest in value["pictures"]],
+            created_at=value["created_at"],
+            **{name: value[name] for name in MESSAGE},
+        )
+
+    def _call(self, reply: int, value: Mapping[str, Any]) -> ToolCall:
+        if value["state"] not in ENDED:
+            raise ValueError(value["state"])
+        named = {name: value[name] for name in CALL if name != "message_id"}
+        return ToolCall(reply_id=self._id(reply), message_id=self._id_or_none(value["message_id"]), **named)
+
+    def _store_summaries(self, versions: Iterable[dict[str, Any]]) -> None:
+        rows = [
+            Summary(
+                conversation=self.conversation,
+                covers_before=version["before_position"] - 1,
+                last_message_id=self._id(version["last_message"]),
+                created_at=version["created_at"],
+                **{ours: version[theirs] for theirs, ours in SUMMARY.items()},
+            )
+            for version in map(_with_moments, versions)
+        ]
+        _store(rows, lambda row: row.created_at)
+
+    def _end(self) -> None:
+        conversation = self.conversation
+        PathChange.objects.create(conversation=conversation, position=0)
+        conversation.head = conversation.messages.filter(active=True).latest("position")
+        conversation.has_pins = conversation.messages.filter(pinned=True).exists()
+        conversation.save(update_fields=["head", "has_pins"])
+        if conversation.messages.filter(parent__isnull=False).exclude(parent__conversation=conversation).exists():
+            raise ValueError("a message follows one of another conversation")
+        transaction.on_commit(partial(publish, MESSAGES, "stored"))
+
+    def _id_or_none(self, number: int | None) -> int | None:
+        return None if number is None else self._id(number)
+
+    def _id(self, number: int) -> int:
+        """Return the id of the message with that number of the file."""
+        if not 1 <= number <= len(self.ids) + MOST_AHEAD:
+            raise ValueError(number)
+        while number > len(self.ids):
+            self.ids += _take_ids(AT_ONCE)
+        return self.ids[number - 1]
+
+
+def _store(rows: list[M], moment: Callable[[M], Any]) -> None:
+    """Store *rows* with the moments that they have: the columns are set to now when a row is added."""
+    kept = [moment(row) for row in rows]
+    if not rows:
+        return
+    model = type(rows[0])
+    model._default_manager.bulk_create(rows)
+    for row, created_at in zip(rows, kept, strict=True):
+        row.created_at = created_at  # type: ignore[attr-defined]
+    model._default_manager.bulk_update(rows, ["created_at"])
+
+
+def _with_moments(value: dict[str, Any]) -> dict[str, Any]:
+    """Return *value* with its moments read, also in what is listed in it."""
+    return {name: _read(name, each) for name, each in value.items()}
+
+
+def _read(name: str, value: Any) -> Any:
+    if name == "calls":
+        return [_with_moments(call) for call in value]
+    if name == "rating" and value:
+        return _with_moments(value)
+    if name in MOMENTS and value is not None and (value := parse_datetime(value)) is None:
+        raise ValueError(name)
+    return value
+
+
+def _take_ids(count: int) -> list[int]:
+    """Take ids of messages from the database's own sequence."""
+    taken = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
+    with connection.cursor() as cursor:
+        cursor.execute(taken, [Message._meta.db_table, count])
+        return [row[0] for row in cursor.fetchall()]

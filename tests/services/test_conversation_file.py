@@ -1,0 +1,141 @@
+"""The JSON file of one conversation: read back and exported again, it has the same bytes."""
+
+from __future__ import annotations
+
+import io
+import json
+import uuid
+
+import pytest
+from PIL import Image
+
+from conversations.core.errors import InvalidHistory
+from conversations.models import Conversation, Message, Summary
+from conversations.models.rating import Verdict
+from conversations.parsing import read_picture
+from conversations.services.conversations.conversation_json import whole_conversation_json
+from conversations.services.conversations.notes import save_notes
+from conversations.services.messages.edit_message import edit_message
+from conversations.services.messages.mark_message import exclude_message, pin_message
+from conversations.services.messages.rate_reply import rate_reply
+from conversations.services.portability.read_conversation import read_conversation
+from conversations.services.replies.end_reply import COMPLETE, STOPPED, end_reply
+from conversations.services.replies.reasoning import Reasoning
+from tests.admin.stored import make_completion
+from tests.support.people import begin, make_user, post
+from tests.support.pictures import store_picture
+from tests.support.tool_steps import add_call, end_step
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice(settings):
+    settings.MESSAGES_PER_MINUTE = 0
+    return make_user("alice")
+
+
+def store_read(conversation):
+    """Store a picture as it is stored when it is sent: encoded again."""
+    file = io.BytesIO()
+    Image.new("RGB", (4, 3), "navy").save(file, "PNG")
+    found = read_picture(file.getvalue())
+    return store_picture(conversation, found.content, media_type=found.media_type, width=4, height=3)
+
+
+@pytest.fixture
+def talk(alice):
+    """A conversation with versions, marks, a rating, steps, thinking, a picture, a failure, notes and a summary."""
+    talk = begin(alice)
+    save_notes(talk, "Window seats, “please”.")
+    first = post(talk, "Which seat?")
+    make_completion(alice, reply=first.reply, language_model="model-a", cost_usd="0.0012", window={"parts": []})
+    end_reply(first.reply.pk, COMPLETE, content="12A", reasoning=Reasoning("Hm.", 2.5, 17))
+    rate_reply(conversation=talk, reply_id=first.reply.pk, verdict=Verdict.GOOD)
+    edited = edit_message(
+        user=alice, conversation=talk, message_id=first.message.pk, content="Which row?\u2028", client_id=uuid.uuid4()
+    )
+    end_reply(edited.reply.pk, COMPLETE, content="Row 12")
+    pin_message(conversation=talk, message_id=edited.message.pk, pinned=True)
+    counted = post(talk, "What is 17 × 23?")
+    add_call(counted.reply, "calculator", '{"expression": "17*23"}', result="391")
+    end_step(counted.reply, text="Let me see.")
+    end_reply(counted.reply.pk, COMPLETE, content="391")
+    exclude_message(conversation=talk, message_id=counted.reply.pk, excluded=True)
+    seen = post(talk, "What is this?", pictures=[store_read(talk).pk])
+    end_reply(seen.reply.pk, STOPPED, content="It is")
+    Summary.objects.create(
+        conversation=talk, number=1, text="Rows.", tokens=3, encoding="cl100k_base", covers_before=2, messages=2,
+        last_message=edited.reply, language_model="model-a",
+    )  # fmt: skip
+    talk.refresh_from_db()
+    return talk
+
+
+def exported(conversation) -> str:
+    found = Conversation.objects.select_related("scenario").get(pk=conversation.pk)
+    return "".join(whole_conversation_json(found))
+
+
+def read(user, text):
+    return read_conversation(user=user, lines=lines_of(text))
+
+
+def lines_of(text):
+    return [f"{line}\n" for line in text.removesuffix("\n").split("\n")]
+
+
+def test_it_has_the_same_bytes_after_it_was_read_back(talk, alice):
+    before = exported(talk)
+    talk.messages.all().delete()
+    talk.delete()
+    copy = read(alice, before)
+    assert exported(copy) == before
+    assert copy.messages.filter(active=True).count() == 8
+    assert copy.has_pins
+
+
+def test_it_is_whole_json_with_every_version_and_nothing_of_the_ledger(talk):
+    told = json.loads(exported(talk))
+    assert [message["content"] for message in told["messages"]][:4] == [
+        "Which seat?",
+        "12A",
+        "Which row?\u2028",
+        "Row 12",
+    ]
+    assert [message["id"] for message in told["messages"]] == list(range(1, len(told["messages"]) + 1))
+    assert told["notes"] == "Window seats, “please”."
+    assert told["pictures"][0]["content"].startswith("data:image/")
+    assert not any("requests" in message for message in told["messages"])
+
+
+def test_only_the_id_differs_where_the_conversation_is_still_there(talk):
+    bob = make_user("bob")
+    before = exported(talk)
+    copy = read(bob, before)
+    assert copy.owner == bob
+    assert exported(copy) == before.replace(str(talk.public_id), str(copy.public_id))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: "",
+        lambda text: "[]\n",
+        lambda text: text.replace("windowseat-conversation-1", "windowseat-conversation-9"),
+        lambda text: text.replace('"follows": 1', '"follows": 7'),
+        lambda text: text.replace('"id": 2', '"id": 9999999999'),
+        lambda text: text.replace('"state": "complete"', '"state": "streaming"', 1),
+        lambda text: text.replace('"position": 1', '"position": -5'),
+        lambda text: text.replace("base64,", "base64,!"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_cut_or_changed_stores_nothing(talk, alice, spoil):
+    text = exported(talk)
+    spoiled = spoil(text)
+    assert spoiled != text
+    messages = Message.objects.count()
+    with pytest.raises(InvalidHistory):
+        read(alice, spoiled)
+    assert (Message.objects.count(), Conversation.objects.count()) == (messages, 1)
