@@ -59,6 +59,7 @@ CONVERSATIONS = {
             "request",
             "sources",
             "message_markdown",
+            "message_menu",
             "rating",
             "branch",
             "export",

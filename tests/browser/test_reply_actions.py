@@ -155,9 +155,14 @@ def test_on_a_phone_a_sheet_offers_what_the_row_does(signed_in):
 def test_what_a_row_offers_works_without_javascript(talk, open_page):
     plain = open_page(talk.url, java_script_enabled=False, storage_state=talk.context.storage_state())
     reply = replies(plain).last
+    words = reply.locator("[data-content]").inner_text()
     reply.get_by_role("button", name="More", exact=True).click()
-    reply.get_by_role("menuitemcheckbox", name="Pin").click()
+    expect(plain.get_by_role("blockquote")).to_contain_text(words[:20])
+    plain.get_by_role("menuitemcheckbox", name="Pin").click()
     expect(replies(plain).last).to_have_attribute("data-mark", "pinned")
+    plain.get_by_role("button", name="More", exact=True).last.click()
+    expect(plain.get_by_role("menuitemcheckbox", name="Pin")).to_have_attribute("aria-checked", "true")
+    plain.get_by_role("link", name="Cancel").click()
     expect(plain.get_by_role("button", name="Copy")).to_have_count(0)
 
 

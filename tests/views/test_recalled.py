@@ -187,7 +187,8 @@ def test_the_thread_marks_what_is_never_recalled(client, conversation, replies):
     }
     page = client.get(reverse("conversations:conversation", args=[conversation.public_id])).text
     assert page.count(" data-never-recalled>") == 1
-    assert len(re.findall(r'data-action="keep-from-recall" aria-checked="true"', page)) == 1
+    menu = client.get(reverse("conversations:message_menu", args=[conversation.public_id, said.pk])).text
+    assert len(re.findall(r'data-action="keep-from-recall" aria-checked="true"', menu)) == 1
 
 
 def test_the_panel_gets_its_button_back_and_the_rest_of_the_message_stays(client, conversation):

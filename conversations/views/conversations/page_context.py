@@ -45,6 +45,7 @@ from conversations.wording.model_labels import model_label
 from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
 
 from .draw_messages import draw_messages
+from .message_menu import menu_of_any_message
 from .model_menu import model_menu
 from .render_messages import render_messages
 from .scenario_menu import scenario_rows
@@ -176,6 +177,7 @@ def scenario_context(request: HtmxRequest, conversation: Conversation) -> dict[s
         "scenario": chosen,
         "scenarios": scenario_rows(conversation, request.user),
         "menu": model_menu(conversation, request.user),
+        "message_menu": menu_of_any_message(request.user),
         "is_demo": demo_is_used(),
         "tools": chosen_tools(chosen),
         "suggestions": [question for tool, question in SUGGESTIONS.items() if tool in chosen.tools],

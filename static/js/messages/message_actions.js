@@ -8,6 +8,7 @@ import { startCitationsOnceMet } from "./citations_once_met.js";
 import { startForgetting } from "./forgetting.js";
 import { startEditing } from "./message_editor.js";
 import { startMessageKeys } from "./message_keys.js";
+import { menuOf, startMessageMenus } from "./message_menu.js";
 import { startPins } from "./pins.js";
 import { startRatings } from "./ratings.js";
 import { startReadingAloud } from "./read_aloud.js";
@@ -50,6 +51,7 @@ export function startMessageActions(
     onRefused,
   };
 
+  startMessageMenus(page);
   startPins(page, marking);
   startForgetting(page, { ...marking, onFocusLost: () => composer.focus() });
   startEditing(page, {
@@ -96,6 +98,7 @@ function startSheet(page, dialog, onRefused) {
       if (!fetched) {
         onRefused(new Error(sentence("unreachable")));
       } else if (article.isConnected && !dialog.open) {
+        menuOf(article); // whose items it has too
         fetched.showMessageSheet(dialog, article);
       }
     }

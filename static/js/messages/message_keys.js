@@ -1,6 +1,6 @@
 /** Keys for the message that has the focus: each presses a button of it. */
 
-import { query } from "../shared/dom.js";
+import { findAction } from "./message_menu.js";
 
 /**
  * They work where a message was reached by keyboard; a click into one may mean to write.
@@ -37,5 +37,5 @@ function buttonFor({ target, code, altKey, ctrlKey, metaKey, repeat }, actions) 
     return null;
   }
   const article = target.closest("[data-message]");
-  return article && query(article, `[data-action="${action}"]`);
+  return article instanceof HTMLElement ? findAction(article, action) : null;
 }

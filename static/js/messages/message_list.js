@@ -4,6 +4,7 @@ import { labelCopyButtons } from "../shared/copy_buttons.js";
 import { dataOf, fieldOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
 import { htmx } from "../shared/htmx.js";
 import { localiseTimes } from "../shared/local_times.js";
+import { menuOf } from "./message_menu.js";
 import { ReplyView } from "./reply_view.js";
 import { rememberSources, restoreSources } from "./sources.js";
 import { rememberColumns, restoreColumns } from "./table_columns.js";
@@ -235,7 +236,7 @@ export class MessageList {
     old.replaceWith(article);
     restoreColumns(columns, article);
     if (menu) {
-      query(article, `#${menu}`)?.showPopover(); // what is chosen from is not taken away
+      menuOf(article)?.showPopover(); // what is chosen from is not taken away
     }
     restoreSources(sources, article);
     restoreCalls(calls, article);

@@ -3,6 +3,7 @@
 import { postForm } from "../server/http.js";
 import { closest, dataOf, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
+import { findAction } from "./message_menu.js";
 
 /**
  * @import { Connection } from "../server/connection.js"
@@ -43,8 +44,9 @@ export function startPins(page, { connection, coverage, onChanging, onChanged, o
    * @param {string} action
    */
   async function mark(message, action) {
-    const button = query(page, `[data-message="${message}"] [data-action="${action}"]`, HTMLButtonElement);
-    if (!button) {
+    const article = query(page, `[data-message="${message}"]`);
+    const button = article && findAction(article, action);
+    if (!(button instanceof HTMLButtonElement)) {
       return; // taken off the page while it waited for its turn
     }
     const field = FIELDS[action];

@@ -2,6 +2,7 @@
 
 import { sentenceFor } from "../server/http.js";
 import { closest, find, query } from "../shared/dom.js";
+import { findAction } from "./message_menu.js";
 
 const ACTIONS = ["stop", "continue", "regenerate", "more-room"];
 
@@ -19,8 +20,8 @@ export function startReplyActions(page, { connection, onRefused }) {
       return;
     }
     event.preventDefault();
-    const withAnother = query(article, '[data-action="choose-regeneration"]');
-    if (event.shiftKey && button.dataset.action === "regenerate" && withAnother) {
+    const withAnother = event.shiftKey && findAction(article, "choose-regeneration");
+    if (withAnother && button.dataset.action === "regenerate") {
       withAnother.click();
       return;
     }
@@ -41,9 +42,10 @@ export function startReplyActions(page, { connection, onRefused }) {
     }
   });
   page.addEventListener("keydown", (event) => {
-    const button = closest(event, '[data-action="regenerate"]');
-    const withAnother = button?.closest("[data-message]")?.querySelector('[data-action="choose-regeneration"]');
-    if (event.key === forward(page) && withAnother instanceof HTMLElement) {
+    const isForward = event.key === forward(page);
+    const article = isForward && closest(event, '[data-action="regenerate"]')?.closest("[data-message]");
+    const withAnother = article instanceof HTMLElement && findAction(article, "choose-regeneration");
+    if (withAnother) {
       event.preventDefault();
       withAnother.click();
     }
