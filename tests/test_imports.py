@@ -43,6 +43,7 @@ FLOORS_INSIDE = {
         language_models
     """,
     "conversations.selectors": """
+        find
         conversations | review
         figures
     """,

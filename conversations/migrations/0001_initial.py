@@ -700,7 +700,12 @@ class Migration(migrations.Migration):
                 ('chunk', models.PositiveIntegerField()),
                 ('entries', models.BinaryField()),
                 ('earlier', models.PositiveIntegerField()),
+                ('is_listed', models.BooleanField(db_default=False, default=False)),
+                ('owner', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [models.Index(fields=['owner', 'lexeme'], name='message_postings_owner'), models.Index(condition=models.Q(('is_listed', True)), fields=['owner', 'lexeme'], name='message_postings_listed')],
+            },
         ),
         migrations.CreateModel(
             name='MessageVector',

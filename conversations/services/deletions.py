@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db.models import Model
 from django.db.models.signals import post_delete, pre_delete
 
+from conversations.grounding.recall.stored_postings import list_elsewhere
 from conversations.models import Conversation
 from conversations.services.documents.forget_document_text import forget_words
 from conversations.services.ledger.anonymize_ledger import COLUMNS, forget_in_rows, forget_in_sums
@@ -20,6 +21,7 @@ def connect_signals() -> None:
 
 def _anonymize_rows(instance: Model, **signal: object) -> None:
     if isinstance(instance, Conversation):
+        list_elsewhere(instance.pk)
         forget_sent(instance)  # first: it finds the rows by their conversation, which they lose now
     forget_in_rows(instance)
 

@@ -30,14 +30,19 @@ CROSS JOIN LATERAL (
 """  # noqa: S608  # a constant of ours
 # Entries of one chunk, which is the last one or comes after it.
 APPEND = f"""
-INSERT INTO conversations_messagepostings AS stored (conversation_id, lexeme, chunk, entries, earlier)
+INSERT INTO conversations_messagepostings AS stored
+  (conversation_id, lexeme, chunk, entries, earlier, owner_id, is_listed)
 SELECT %(conversation)s, lexeme, %(chunk)s, entries, coalesce((
   SELECT {COUNT_PASSAGES} FROM conversations_messagepostings AS before
   WHERE before.conversation_id = %(conversation)s AND before.lexeme = fresh.lexeme AND before.chunk < %(chunk)s
   ORDER BY before.chunk DESC LIMIT 1
-), 0)
+), 0), %(owner)s, NOT EXISTS (
+  SELECT FROM conversations_messagepostings AS listed
+  WHERE listed.owner_id = %(owner)s AND listed.lexeme = fresh.lexeme AND listed.is_listed
+)
 FROM unnest(%(lexemes)s::text[], %(entries)s::bytea[]) AS fresh (lexeme, entries)
-ON CONFLICT (conversation_id, lexeme, chunk) DO UPDATE SET entries = stored.entries || EXCLUDED.entries
+ON CONFLICT (conversation_id, lexeme, chunk) DO UPDATE
+  SET entries = stored.entries || EXCLUDED.entries, is_listed = stored.is_listed OR EXCLUDED.is_listed
 """  # noqa: S608  # a constant of ours
 # Those whose last entry is at or behind the cut.
 REACHING = """
@@ -49,6 +54,20 @@ SHORTEN = """
 UPDATE conversations_messagepostings AS stored SET entries = substr(entries, 1, size)
 FROM unnest(%(lexemes)s::text[], %(sizes)s::int[]) AS shortened (lexeme, size)
 WHERE conversation_id = %(conversation)s AND chunk = %(chunk)s AND stored.lexeme = shortened.lexeme
+"""
+# Another row of the owner for each lexeme whose listed row goes, with its conversation or as that is cut off.
+LIST_ELSEWHERE = """
+UPDATE conversations_messagepostings AS stored SET is_listed = true
+FROM (
+  SELECT other.conversation_id, other.lexeme, other.chunk
+  FROM conversations_messagepostings AS going CROSS JOIN LATERAL (
+    SELECT conversation_id, lexeme, chunk FROM conversations_messagepostings AS other
+    WHERE other.owner_id = going.owner_id AND other.lexeme = going.lexeme
+      AND (other.conversation_id <> going.conversation_id OR other.chunk < %(chunk)s) LIMIT 1
+  ) AS other
+  WHERE going.conversation_id = %(conversation)s AND going.chunk >= %(chunk)s AND going.is_listed
+) AS chosen
+WHERE stored.conversation_id = chosen.conversation_id AND stored.lexeme = chosen.lexeme AND stored.chunk = chosen.chunk
 """
 
 
@@ -66,7 +85,7 @@ class IndexedPassage(NamedTuple):
         return BEGINS_MESSAGE * self.begins_message + BEGINS_SESSION * self.begins_session
 
 
-def append_postings(conversation_id: int, passages: Iterable[IndexedPassage]) -> None:
+def append_postings(conversation_id: int, owner_id: int, passages: Iterable[IndexedPassage]) -> None:
     """Post *passages*, in the order of their ordinals, which are all behind those that are posted."""
     entries: dict[int, dict[str, bytearray]] = defaultdict(lambda: defaultdict(bytearray))
     for passage in passages:
@@ -81,12 +100,13 @@ def append_postings(conversation_id: int, passages: Iterable[IndexedPassage]) ->
                 "lexemes": list(by_lexeme),
                 "entries": [bytes(each) for each in by_lexeme.values()],
             }
-            cursor.execute(APPEND, {"conversation": conversation_id, "chunk": chunk, **fresh})
+            cursor.execute(APPEND, {"conversation": conversation_id, "owner": owner_id, "chunk": chunk, **fresh})
 
 
 def cut_postings(conversation_id: int, ordinal: int) -> None:
     """Take the passages from *ordinal* on out of the postings."""
     chunk, place = divmod(ordinal, CHUNK_PASSAGES)
+    list_elsewhere(conversation_id, from_chunk=chunk)
     postings = MessagePostings.objects.filter(conversation_id=conversation_id)
     postings.filter(chunk__gt=chunk if place else chunk - 1).delete()
     with connection.cursor() as cursor:
@@ -96,6 +116,12 @@ def cut_postings(conversation_id: int, ordinal: int) -> None:
         columns = {"lexemes": list(shortened), "sizes": list(shortened.values())}
         cursor.execute(SHORTEN, {"conversation": conversation_id, "chunk": chunk, **columns})
     postings.filter(chunk=chunk, lexeme__in=sizes.keys() - shortened.keys()).delete()
+
+
+def list_elsewhere(conversation_id: int, *, from_chunk: int = 0) -> None:
+    """Have the lexemes that are listed for their owner by rows from a chunk on listed by others, which stay."""
+    with connection.cursor() as cursor:
+        cursor.execute(LIST_ELSEWHERE, {"conversation": conversation_id, "chunk": from_chunk})
 
 
 def _size_before(entries: bytes, place: int) -> int:

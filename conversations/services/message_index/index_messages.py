@@ -19,7 +19,7 @@ from django.db.models.functions import Least
 
 from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.grounding.lexemes import search_language
-from conversations.grounding.recall.stored_postings import append_postings, cut_postings
+from conversations.grounding.recall.stored_postings import append_postings, cut_postings, list_elsewhere
 from conversations.models import (
     Conversation,
     MessageIndex,
@@ -132,6 +132,7 @@ def _forget_index(conversation_id: int) -> bool:
     """Forget the index of a conversation, and let it be made again. Returns False if another process is at it."""
     if not _lock(conversation_id):
         return False
+    list_elsewhere(conversation_id)
     for model in (MessagePassage, MessagePostings, MessageVector, MessageIndex):
         model.objects.filter(conversation_id=conversation_id).delete()
     PathChange.objects.create(conversation_id=conversation_id, position=0)
@@ -234,8 +235,12 @@ def _store(index: MessageIndex, rows: Sequence[PassageRow]) -> None:
     with connection.cursor() as cursor, cursor.copy(COPY) as copy:
         for row in rows:
             copy.write_row((index.pk, *row.columns))
-    append_postings(index.pk, [row.indexed for row in rows])
+    append_postings(index.pk, _owner_of(index), [row.indexed for row in rows])
     index.passages += len(rows)
+
+
+def _owner_of(index: MessageIndex) -> int:
+    return Conversation.objects.values_list("owner_id", flat=True).get(pk=index.pk)
 
 
 def _finish(index: MessageIndex, changes: list[int]) -> bool:

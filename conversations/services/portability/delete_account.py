@@ -13,7 +13,7 @@ from chatsite.accounts.account.account_deletion import forget_user
 from chatsite.accounts.account.last_admin import lock_remaining_admin
 from chatsite.accounts.models import User
 from chatsite.postgres.connection import long_work
-from conversations.models import Conversation, Message, Run
+from conversations.models import Conversation, Message, MessagePostings, Run
 from conversations.services.conversations.conversations import default_scenario
 from conversations.services.ledger.anonymize_ledger import forget_in_rows, wait_for_other_deletions
 from conversations.services.replies.stop_reply import stop_reply
@@ -50,6 +50,8 @@ def _delete(user: User) -> None:
     _check_an_admin_stays(user)
     forget_in_rows(user)
     _hold_what_is_theirs(user)
+    # At once: each of their conversations would have its words listed by another one of them.
+    MessagePostings.objects.filter(owner=user).delete()
     for conversation in Conversation.objects.filter(owner=user).order_by("pk").iterator():
         conversation.delete()
     _delete_scenarios(user)

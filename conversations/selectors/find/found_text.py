@@ -1,0 +1,137 @@
+"""Where the words of a search stand in a text: whether it has them all, and the few words around them.
+
+A word is where its lexeme is, or where it stands itself; runs, such as quoted phrases, stand as they are but for letter
+case, the width of characters and white space.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from conversations.core.text.unspaced_scripts import UNSPACED
+
+from .search_terms import SHORTEST_PART, SearchTerm, SearchTerms, stems_of
+
+WORD = re.compile(rf"[^\W_{UNSPACED}]+")
+WHITE_SPACE = re.compile(r"\s+")
+BEFORE, LENGTH = 60, 240  # characters of an excerpt
+ALIKE = 2  # first letters of a word and of another with the same lexeme
+
+
+class MarkedPiece(NamedTuple):
+    """A piece of a text; *is_found* if it is what was searched for."""
+
+    text: str
+    is_found: bool = False
+
+
+class FoundText:
+    """Tells which words of texts are those of a search. Asks the database once for all lexemes."""
+
+    def __init__(self, terms: SearchTerms, texts: Iterable[str], *, wide: bool) -> None:
+        self._terms = terms
+        self._runs = [re.compile(_pattern(run), re.IGNORECASE) for run in terms.runs]
+        self._wide = wide
+        lexemes = {term: term.lexemes | term.wider if wide else term.lexemes for term in terms.indexed}
+        self._lexemes = lexemes
+        self._words = {text: set(WORD.findall(_normalized(text))) for text in texts}
+        alike = {lexeme[:ALIKE] for each in lexemes.values() for lexeme in each}
+        asked = {word for words in self._words.values() for word in words if word[:ALIKE] in alike}
+        self._stems = stems_of(asked)
+
+    def has_all(self, text: str) -> bool:
+        """Tell whether all words and runs are in *text*, which is one of the texts."""
+        normalized = _normalized(text)
+        if not all(run.search(normalized) for run in self._runs):
+            return False
+        return all(
+            term.word in normalized if term.is_unspaced else any(self._is(term, word) for word in self._words[text])
+            for term in self._terms.indexed
+        )
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return where in *text* the words and runs stand, in their order and apart from each other."""
+        found = [match.span() for run in self._runs for match in run.finditer(text)]
+        for term in self._terms.indexed:
+            if term.is_unspaced and term.may_differ:
+                found += [match.span() for match in re.finditer(re.escape(term.word), text)]
+        spaced = [term for term in self._terms.indexed if not term.is_unspaced and term.may_differ]
+        if spaced:
+            words = {word for word in self._words[text] if any(self._is(term, word) for term in spaced)}
+            found += [match.span() for match in WORD.finditer(text) if _normalized(match[0]) in words]
+        return join_spans(found)
+
+    def excerpt(self, text: str) -> list[MarkedPiece]:
+        """Return the words around the first place where most of what was found stands together."""
+        spans = self.spans(text)
+        first = max(spans, key=lambda span: (_within(spans, span[0]), -span[0])) if spans else (0, 0)
+        start = _word_start(text, max(0, first[0] - BEFORE))
+        end = min(len(text), start + LENGTH)
+        pieces = [MarkedPiece("… ")] if start else []
+        pieces += _pieces(text, spans, start, end)
+        pieces += [MarkedPiece(" …")] if end < len(text) else []
+        return [MarkedPiece(WHITE_SPACE.sub(" ", piece.text), piece.is_found) for piece in pieces if piece.text]
+
+    def found_words(self, text: str) -> set[str]:
+        """Return what was found as it stands in *text*, for a page that marks it."""
+        return {text[start:end] for start, end in self.spans(text)}
+
+    def _is(self, term: SearchTerm, word: str) -> bool:
+        if word == term.word or (term.begins and word.startswith(term.word)):
+            return True
+        if self._wide and term.may_differ and len(term.part) >= SHORTEST_PART and term.part in word:
+            return True
+        return bool(self._stems.get(word)) and self._stems[word] in self._lexemes[term]
+
+
+def mark_parts(text: str, parts: Iterable[str]) -> list[MarkedPiece]:
+    """Return *text* with each of *parts* marked wherever it stands in it, also within a word."""
+    found = [match.span() for part in parts for match in re.finditer(re.escape(part), text, re.IGNORECASE)]
+    return list(_pieces(text, join_spans(found), 0, len(text)))
+
+
+def join_spans(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the spans in their order, those that touch as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        elif end > start:
+            joined.append((start, end))
+    return joined
+
+
+def _pieces(text: str, spans: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[MarkedPiece]:
+    at = start
+    for span_start, span_end in spans:
+        if start <= span_start < end:
+            yield MarkedPiece(text[at:span_start])
+            yield MarkedPiece(text[span_start:span_end], is_found=True)
+            at = span_end
+    yield MarkedPiece(text[at:end])
+
+
+def _normalized(text: str) -> str:
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower()
+
+
+def _pattern(run: str) -> str:
+    """Return the pattern of a phrase; it begins and ends with words, where its script has them."""
+    pattern = r"\s+".join(re.escape(part) for part in run.split())
+    begin = r"\b" if WORD.match(run) else ""
+    return f"{begin}{pattern}" + (r"\b" if WORD.match(run[-1:]) else "")
+
+
+def _within(spans: list[tuple[int, int]], start: int) -> int:
+    return sum(start <= other < start + LENGTH - BEFORE for other, _ in spans)
+
+
+def _word_start(text: str, at: int) -> int:
+    """Return where the next word begins, unless that is far."""
+    if at == 0:
+        return 0
+    space = text.find(" ", at, at + 20)
+    return space + 1 if space >= 0 else at
