@@ -13,14 +13,14 @@ import asyncio
 import logging
 import uuid
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 
-from conversations.core.frames.definitions import ConversationAwaitsApproval, ConversationWriting
+from conversations.core.frames.definitions import ConversationAwaitsApproval, ConversationWriting, ListChanged
 from conversations.core.frames.frame import Frame
 
 from .database_threads import loop_of_thread
@@ -173,6 +173,11 @@ def publish_awaiting_approval(public_id: uuid.UUID, owner_id: int, *, awaiting_a
 def publish_writing(public_id: uuid.UUID, owner_id: int, *, writing: bool) -> None:
     """Tell every page of its owner whether a reply in the conversation is being made."""
     publish(person_topic(owner_id), ConversationWriting(public_id, writing).to_json())
+
+
+def publish_list_change(owner_id: int, public_ids: Iterable[uuid.UUID]) -> None:
+    """Tell every page of the owner that these conversations stand elsewhere in the list."""
+    publish(person_topic(owner_id), ListChanged(tuple(public_ids)).to_json())
 
 
 def publish(topic: str, payload: str) -> None:

@@ -144,6 +144,19 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ListChange',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('before', models.JSONField()),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='list_changes', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'verbose_name': 'change of the list',
+                'indexes': [models.Index(fields=['created_at'], name='list_change_to_sweep')],
+            },
+        ),
+        migrations.CreateModel(
             name='SavedPrompt',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -881,6 +894,14 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='conversation',
             index=models.Index(condition=models.Q(('deleted_at', None)), fields=['owner', '-last_active_at'], name='conversation_list'),
+        ),
+        migrations.AddIndex(
+            model_name='conversation',
+            index=models.Index(condition=models.Q(('deleted_at', None), ('starred', True)), fields=['owner', '-last_active_at'], name='conversation_starred'),
+        ),
+        migrations.AddIndex(
+            model_name='conversation',
+            index=models.Index(condition=models.Q(('archived', True), ('deleted_at', None)), fields=['owner', '-last_active_at'], name='conversation_archived'),
         ),
         migrations.AddIndex(
             model_name='conversation',

@@ -6,6 +6,7 @@ from .conversation import Conversation
 from .document import Document, DocumentFile
 from .export_lease import ExportLease
 from .kept_text import KeptText
+from .list_change import ListChange
 from .mcp_server import McpServer
 from .message import Message
 from .message_index import MessageIndex
@@ -40,6 +41,7 @@ __all__ = [
     "ExportLease",
     "KeptText",
     "LedgerSum",
+    "ListChange",
     "McpServer",
     "Message",
     "MessageIndex",

@@ -80,6 +80,16 @@ class Conversation(models.Model):
         ordering = ["-last_active_at"]
         indexes = [
             models.Index(fields=["owner", "-last_active_at"], condition=Q(deleted_at=None), name="conversation_list"),
+            models.Index(
+                fields=["owner", "-last_active_at"],
+                condition=Q(deleted_at=None, starred=True),
+                name="conversation_starred",
+            ),
+            models.Index(
+                fields=["owner", "-last_active_at"],
+                condition=Q(deleted_at=None, archived=True),
+                name="conversation_archived",
+            ),
             models.Index(fields=["deleted_at"], condition=~Q(deleted_at=None), name="conversation_to_sweep"),
             models.Index(fields=["temporary_until"], condition=~Q(temporary_until=None), name="conversation_temporary"),
             models.Index(fields=["last_active_at"], condition=Q(head=None), name="conversation_without_message"),

@@ -23,6 +23,7 @@ from conversations.services.conversations.conversations import (
     sweep_temporary_conversations,
     sweep_unused_conversations,
 )
+from conversations.services.conversations.list_changes import sweep_list_changes
 from conversations.services.documents.upload_limits import sweep_upload_counts
 from conversations.services.ledger.close_days import close_days
 from conversations.services.ledger.ledger import Outcome, settle_completion
@@ -95,6 +96,7 @@ def tidy_once() -> None:
     delete_old_attempts()
     sweep_security_events()
     sweep_upload_counts()
+    sweep_list_changes()
     sweep_unsent_pictures()
     sweep_unused_conversations()
     sweep_heartbeats()

@@ -99,6 +99,8 @@ def fields_of(world: World, who: Who) -> dict[str, Any]:
             "version": "2",
             "length": "1",
             "shows": "true",
+            "starred": "true",
+            "archived": "true",
             "verdict": "bad",
             "remark": "Stolen",
         }

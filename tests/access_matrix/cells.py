@@ -33,6 +33,7 @@ BODY_IDS = {
     ("conversations:delete", "current"): "public_id",
     ("conversations:export_several", "conversation"): "public_id",
     ("conversations:show_costs", "current"): "public_id",
+    ("conversations:star", "current"): "public_id",
 }
 ONLY_MARKS = {"current"}  # names the conversation that is open, in the list or to go back to; nothing is read by it
 

@@ -43,6 +43,7 @@ CONVERSATIONS = {
         *("usage", "export_usage", "show_costs"),
         *("about_me", "export_account", "readings"),
         *("commands", "saved_prompts", "new_saved_prompt", "export_several"),
+        *("commands", "saved_prompts", "new_saved_prompt", "archived"),
     },
     Door.OBJECT: {
         *(
@@ -76,6 +77,7 @@ CONVERSATIONS = {
             "choose_model",
             "web_search",
             "keep",
+            *("actions", "place", "star", "archive", "undo"),
             "rename",
             "notes",
             "delete",

@@ -40,6 +40,7 @@ from conversations.models import (
     Scenario,
     ToolCall,
 )
+from conversations.services.conversations.list_changes import arrange_conversations
 from conversations.services.conversations.notes import save_about_me, save_notes
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
@@ -163,6 +164,7 @@ def belongings_of(user: User, content: str) -> Belongings:
         "document_id": documents[0].public_id,
         "scenario_document_id": documents[1].public_id,
         "picture_id": store_picture(conversation, content.encode(), alt_text=content).pk,
+        "change_id": arrange_conversations(user, [conversation.public_id], starred=True).pk,
         "prompt_id": save_prompt(user, name=f"{user.name}’s", content=content).pk,
         "pk": make_passkey(user).pk,
     }
@@ -173,6 +175,7 @@ def unknown_ids() -> dict[str, Any]:
     return {
         "public_id": uuid.uuid4(),
         "reply_id": UNKNOWN,
+        "change_id": UNKNOWN,
         "message_id": UNKNOWN,
         "scenario_id": UNKNOWN,
         "call_id": UNKNOWN,

@@ -32,6 +32,18 @@ def replies(page: Page) -> Locator:
     return page.locator('[data-role="assistant"]')
 
 
+def ask_for_menu(page: Page, title: str) -> None:
+    """Press the button that asks for the menu of an entry in the list."""
+    page.get_by_role("navigation").get_by_role("link", name=title, exact=True).hover()
+    page.get_by_role("button", name=f"Actions for “{title}”", exact=True).click()
+
+
+def choose_for_entry(page: Page, title: str, action: str) -> None:
+    """Choose what to do with a conversation in the menu of its entry in the list."""
+    ask_for_menu(page, title)
+    page.get_by_role("menuitem", name=action, exact=True).click()
+
+
 def messages(page: Page) -> Locator:
     return page.locator("[data-message]")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import begin_another, composer, messages, say, wait_until
+from .page_actions import begin_another, choose_for_entry, composer, messages, say, wait_until
 
 
 def listed(page, title):
@@ -14,8 +14,7 @@ def listed(page, title):
 
 def test_a_conversation_is_renamed(page):
     say(page, "My name is Andrew")
-    listed(page, "My name is Andrew").hover()
-    page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    choose_for_entry(page, "My name is Andrew", "Rename")
     page.get_by_label("Title", exact=True).fill("Names")
     page.get_by_label("Title", exact=True).press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Names")
@@ -30,8 +29,7 @@ def test_other_pages_show_a_new_title_at_once(page):
     other.goto(page.url)
     expect(other.get_by_role("heading", level=1)).to_have_text("The second one")
     for title, new in (("The second one", "Ferries"), ("The first one", "Trains")):
-        listed(page, title).hover()
-        page.get_by_role("link", name=f"Rename “{title}”").click()
+        choose_for_entry(page, title, "Rename")
         page.get_by_label("Title", exact=True).fill(new)
         page.get_by_label("Title", exact=True).press("Enter")
         expect(listed(other, new)).to_be_visible()
@@ -44,8 +42,7 @@ def test_renaming_another_conversation_leaves_this_one_as_it_is(page):
     begin_another(page)
     say(page, "The second one")
     composer(page).fill("half a thought")
-    listed(page, "The first one").hover()
-    page.get_by_role("link", name="Rename “The first one”").click()
+    choose_for_entry(page, "The first one", "Rename")
     page.get_by_label("Title", exact=True).fill("Names")
     page.get_by_label("Title", exact=True).press("Enter")
     expect(listed(page, "Names")).to_be_visible()
@@ -56,8 +53,7 @@ def test_renaming_another_conversation_leaves_this_one_as_it_is(page):
 
 def test_a_blank_title_is_refused_in_the_dialog(page):
     say(page, "My name is Andrew")
-    listed(page, "My name is Andrew").hover()
-    page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    choose_for_entry(page, "My name is Andrew", "Rename")
     page.get_by_label("Title", exact=True).fill("   ")
     page.get_by_label("Title", exact=True).press("Enter")
     expect(page.get_by_role("alert").filter(has_text="that can be seen")).to_be_visible()
@@ -67,8 +63,7 @@ def test_a_blank_title_is_refused_in_the_dialog(page):
 
 def test_renaming_is_given_up_with_escape(page):
     say(page, "My name is Andrew")
-    listed(page, "My name is Andrew").hover()
-    page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    choose_for_entry(page, "My name is Andrew", "Rename")
     expect(page.get_by_label("Title", exact=True)).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_label("Title", exact=True)).to_be_hidden()
@@ -77,8 +72,7 @@ def test_renaming_is_given_up_with_escape(page):
 
 def test_a_deleted_conversation_is_brought_back(page):
     say(page, "My name is Andrew")
-    listed(page, "My name is Andrew").hover()
-    page.get_by_role("button", name="Delete “My name is Andrew”").click()
+    choose_for_entry(page, "My name is Andrew", "Delete")
     expect(listed(page, "My name is Andrew")).to_have_count(0)
     expect(messages(page)).to_have_count(0)
     page.get_by_role("button", name="Undo").click()
@@ -91,8 +85,7 @@ def test_deleting_another_conversation_leaves_this_one_as_it_is(page):
     begin_another(page)
     say(page, "The second one")
     composer(page).fill("half a thought")
-    listed(page, "The first one").hover()
-    page.get_by_role("button", name="Delete “The first one”").click()
+    choose_for_entry(page, "The first one", "Delete")
     expect(page.get_by_text("“The first one” is deleted.")).to_be_visible()
     expect(listed(page, "The first one")).to_have_count(0)
     expect(composer(page)).to_have_value("half a thought")
@@ -100,8 +93,7 @@ def test_deleting_another_conversation_leaves_this_one_as_it_is(page):
 
 def test_a_note_goes_by_itself_but_not_from_under_the_pointer(page):
     say(page, "My name is Andrew")
-    listed(page, "My name is Andrew").hover()
-    page.get_by_role("button", name="Delete “My name is Andrew”").click()
+    choose_for_entry(page, "My name is Andrew", "Delete")
     note = page.locator(".toast")
     expect(note).to_be_visible()
     leaving(note, "(animation) => animation.updatePlaybackRate(1e-6)")  # it must not go while the test looks at it
@@ -130,7 +122,7 @@ def open_actions(phone, title):
 def test_a_conversation_is_renamed_with_a_finger(phone):
     say(phone, "My name is Andrew")
     open_actions(phone, "My name is Andrew")
-    phone.get_by_role("link", name="Rename").tap()
+    phone.get_by_role("menuitem", name="Rename").tap()
     phone.get_by_label("Title", exact=True).fill("Names")
     phone.get_by_role("button", name="Rename", exact=True).tap()
     expect(phone.get_by_role("heading", level=1)).to_have_text("Names")
@@ -141,7 +133,7 @@ def test_another_conversation_is_deleted_with_a_finger_and_can_be_brought_back(p
     phone.goto("/")
     say(phone, "The second one")
     open_actions(phone, "The first one")
-    phone.get_by_role("button", name="Delete").tap()
+    phone.get_by_role("menuitem", name="Delete").tap()
     phone.get_by_role("button", name="Undo").tap()
     expect(phone.get_by_role("heading", level=1)).to_have_text("The first one")
 
@@ -150,14 +142,13 @@ def test_a_title_from_right_to_left_changes_no_other_word(page):
     """Isolated, by two invisible characters, so that its sign stays behind it and the rest of the sentence in order."""
     isolated = "\u2068שלום!\u2069"
     say(page, "My name is Andrew")
-    listed(page, "My name is Andrew").hover()
-    page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    choose_for_entry(page, "My name is Andrew", "Rename")
     page.get_by_label("Title", exact=True).fill("\u202eשלום!\u2069")
     page.get_by_label("Title", exact=True).press("Enter")
     expect(page).to_have_title(f"{isolated} · Windowseat")
     expect(listed(page, "שלום!")).to_have_count(1)
-    listed(page, "שלום!").hover()
-    page.get_by_role("button", name=f"Delete “{isolated}”", exact=True).click()
+    page.get_by_role("button", name=f"Actions for “{isolated}”", exact=True).press("Enter")
+    page.get_by_role("menuitem", name="Delete").click()
     expect(page.get_by_text(f"“{isolated}” is deleted.")).to_be_visible()
 
 
@@ -169,8 +160,7 @@ def test_a_new_title_outlasts_a_list_that_was_asked_for_before(page):
     other.route("**/conversations/?title=*", lambda route: held.append((route, route.fetch())))
     other.get_by_role("searchbox", name="Search the titles").fill("one")
     wait_until(other, lambda: held)
-    listed(page, "The first one").hover()
-    page.get_by_role("link", name="Rename “The first one”").click()
+    choose_for_entry(page, "The first one", "Rename")
     page.get_by_label("Title", exact=True).fill("Another one")
     page.get_by_label("Title", exact=True).press("Enter")
     renamed = other.get_by_role("link", name="Another one", exact=True)

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import block_socket, composer, messages, say, wait_until, write
+from .page_actions import block_socket, choose_for_entry, composer, messages, say, wait_until, write
 
 DELETED = "This conversation was deleted."
 GONE = "This conversation is gone: it was deleted."
@@ -26,8 +26,7 @@ def note(page):
 
 
 def press_delete(page, title):
-    listed(page, title).hover()
-    page.get_by_role("button", name=f"Delete “{title}”").click()
+    choose_for_entry(page, title, "Delete")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.support.paused_parsing import HELD_AT, held_reading
 
-from .page_actions import say, wait_until
+from .page_actions import ask_for_menu, choose_for_entry, say, wait_until
 from .test_documents import add, row
 
 OFFLINE = "Not done: there is no connection."
@@ -34,13 +34,11 @@ def title_field(page):
 
 
 def open_rename(page, title):
-    listed(page, title).hover()
-    page.get_by_role("link", name=f"Rename “{title}”").click()
+    choose_for_entry(page, title, "Rename")
 
 
 def press_delete(page, title):
-    listed(page, title).hover()
-    page.get_by_role("button", name=f"Delete “{title}”").click()
+    choose_for_entry(page, title, "Delete")
 
 
 def note_requests(page):
@@ -68,7 +66,7 @@ def test_a_dialog_that_cannot_be_opened_says_so_once_until_something_works(talk)
     talk.context.set_offline(True)
     for _ in range(2):
         failed = failures(talk)
-        open_rename(talk, "My name is Andrew")
+        ask_for_menu(talk, "My name is Andrew")
         wait_until(talk, lambda failed=failed: failures(talk) > failed)
         expect(talk.get_by_text(NOT_OPENED)).to_be_visible()
     expect(talk.get_by_text(NOT_OPENED)).to_have_count(1)
@@ -93,8 +91,11 @@ def test_a_title_that_cannot_be_saved_stays_in_its_dialog_and_is_saved_later(tal
 
 
 def test_a_deletion_without_a_connection_says_so_and_the_entry_stays(talk):
+    ask_for_menu(talk, "My name is Andrew")
+    delete = talk.get_by_role("menuitem", name="Delete")
+    delete.wait_for()
     talk.context.set_offline(True)
-    press_delete(talk, "My name is Andrew")
+    delete.click()
     expect(talk.get_by_role("status").filter(has_text=OFFLINE)).to_be_visible()
     expect(listed(talk, "My name is Andrew")).to_be_visible()
     talk.get_by_role("button", name="Close").click()
@@ -103,8 +104,11 @@ def test_a_deletion_without_a_connection_says_so_and_the_entry_stays(talk):
 
 def test_the_same_is_said_on_a_page_beside_the_list(talk):
     talk.goto("/usage/")
+    ask_for_menu(talk, "My name is Andrew")
+    delete = talk.get_by_role("menuitem", name="Delete")
+    delete.wait_for()
     talk.context.set_offline(True)
-    press_delete(talk, "My name is Andrew")
+    delete.click()
     expect(talk.get_by_role("status").filter(has_text=OFFLINE)).to_be_visible()
 
 
@@ -115,7 +119,7 @@ def test_a_list_that_asks_by_itself_neither_repeats_what_is_said_nor_takes_it_aw
         expect(row(talk, "signals.json")).to_contain_text("Reading")
         note_requests(talk)
         talk.context.set_offline(True)
-        open_rename(talk, "My name is Andrew")
+        ask_for_menu(talk, "My name is Andrew")
         said = talk.locator(".toast", has_text=NOT_OPENED).element_handle()
         failed = failures(talk, DOCUMENTS)
         wait_until(talk, lambda: failures(talk, DOCUMENTS) >= failed + 2)
@@ -142,8 +146,10 @@ def test_a_phone_leaves_the_drawer_that_would_cover_what_is_said(signed_in):
     say(phone, "My name is Andrew")
     phone.get_by_role("button", name="Conversations").tap()
     phone.get_by_role("button", name="Actions for “My name is Andrew”").tap()
+    rename = phone.get_by_role("menuitem", name="Rename")
+    rename.wait_for()
     phone.context.set_offline(True)
-    phone.get_by_role("link", name="Rename").tap()
+    rename.tap()
     expect(phone.get_by_text(NOT_OPENED)).to_be_visible()
     phone.get_by_text(NOT_OPENED).click(trial=True)  # nothing covers it
 

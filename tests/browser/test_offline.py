@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from .page_actions import (
     begin_another,
+    choose_for_entry,
     choose_scenario,
     composer,
     messages,
@@ -198,8 +199,7 @@ def test_a_prompt_that_cannot_be_saved_stays_in_its_dialog(talk):
 
 
 def test_a_deletion_that_cannot_be_undone_now_keeps_its_button(talk):
-    listed(talk, OTHER).hover()
-    talk.get_by_role("button", name=f"Delete “{OTHER}”").click()
+    choose_for_entry(talk, OTHER, "Delete")
     undo = talk.get_by_role("status").get_by_role("button", name="Undo")
     expect(undo).to_be_visible()
     go_offline(talk)

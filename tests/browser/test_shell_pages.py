@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import block_socket, composer, open_account_menu, say, wait_until, write
+from .page_actions import block_socket, choose_for_entry, composer, open_account_menu, say, wait_until, write
 from .test_switching import heading, listed, new_conversation, stays
 
 PAGES = (
@@ -154,8 +154,7 @@ def test_a_conversation_is_renamed_in_the_list_beside_a_page(talking):
     other = talking.context.new_page()
     other.goto("/scenarios/")
     go_to(talking, "Your usage")
-    listed(talking, "The first one").hover()
-    talking.get_by_role("link", name="Rename “The first one”").click()
+    choose_for_entry(talking, "The first one", "Rename")
     talking.get_by_label("Title", exact=True).fill("Ferries")
     talking.get_by_label("Title", exact=True).press("Enter")
     expect(talking.get_by_label("Title", exact=True)).to_be_hidden()

@@ -53,7 +53,7 @@ def test_the_list_is_one_stop_of_the_tab_key_and_arrows_go_on(three):
     three.keyboard.press("End")
     expect(listed(three, "Ferries to Reine")).to_be_focused()
     three.keyboard.press("ArrowRight")
-    expect(three.get_by_role("link", name="Rename “Ferries to Reine”")).to_be_focused()
+    expect(three.get_by_role("button", name="Actions for “Ferries to Reine”")).to_be_focused()
     three.keyboard.press("Escape")
     expect(listed(three, "Ferries to Reine")).to_be_focused()
     three.keyboard.press("Tab")

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from .page_actions import (
     CONVERSATION_PATH,
+    choose_for_entry,
     composer,
     draft_kept,
     is_at_end,
@@ -231,15 +232,13 @@ def test_who_is_signed_out_comes_to_the_sign_in(two):
 def test_another_conversation_is_renamed_and_the_shown_one_deleted_after_a_switch(two):
     listed(two, "The first one").click()
     expect(heading(two)).to_have_text("The first one")
-    listed(two, "The second one").hover()
-    two.get_by_role("link", name="Rename “The second one”").click()
+    choose_for_entry(two, "The second one", "Rename")
     two.get_by_label("Title", exact=True).fill("Ferries")
     two.get_by_label("Title", exact=True).press("Enter")
     expect(listed(two, "Ferries")).to_be_visible()
     expect(heading(two)).to_have_text("The first one")
     expect(listed(two, "The first one")).to_have_attribute("aria-current", "page")
-    listed(two, "The first one").hover()
-    two.get_by_role("button", name="Delete “The first one”").click()
+    choose_for_entry(two, "The first one", "Delete")
     expect(heading(two)).to_have_text("New conversation")
     expect(two.get_by_text("“The first one” is deleted.")).to_be_visible()
 

@@ -1,4 +1,4 @@
-"""The list of conversations: those that ask or write on top, whatever their date, and no statement more for that."""
+"""The list of conversations: those that ask or write on top, whatever their date, and one statement for each kind."""
 
 from __future__ import annotations
 
@@ -51,16 +51,19 @@ def test_what_asks_and_what_writes_stands_on_top_and_leaves_its_place_under_its_
     assert shown(listed_conversations(request_of_alice, current=None)) == {
         "Waiting for your approval": [call.reply.conversation.title],
         "Writing": ["Queued", "Running"],
+        "Starred": [],
         "Today": [],
         "Yesterday": ["Done"],
         "Previous 7 days": [],
     }
 
 
-def test_those_on_top_take_one_statement_beside_that_of_the_list(request_of_alice, alice, django_assert_num_queries):
+def test_those_on_top_take_one_statement_each_beside_that_of_the_list(
+    request_of_alice, alice, django_assert_num_queries
+):
     for number in range(3):
         talk(alice, f"Running {number}", state="running")
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         listed_conversations(request_of_alice, current=None)
 
 
@@ -81,6 +84,7 @@ def test_a_further_page_does_not_repeat_what_stands_on_top(request_of_alice, ali
     assert shown(first) == {
         "Waiting for your approval": [],
         "Writing": ["Old and running"],
+        "Starred": [],
         "Today": ["New 1", "New 0"],
     }
     before = dt.datetime.fromisoformat(first.before)
@@ -93,3 +97,35 @@ def test_a_narrowed_list_has_those_on_top_whose_title_fits(request_of_alice, ali
     listed = listed_conversations(request_of_alice, current=None, in_title="FERR")
     assert shown(listed) == {"Waiting for your approval": [], "Writing": ["Ferries"], "Today": []}
     assert all(str(conversation.public_id) in listed.writing_ids for conversation in running)
+
+
+def test_starred_ones_stand_above_the_dates_unless_they_write_and_archived_ones_nowhere(request_of_alice, alice):
+    for title, fields in (("Kept", {"starred": True}), ("Away", {"archived": True, "starred": True}), ("Other", {})):
+        Conversation.objects.filter(pk=talk(alice, title).pk).update(**fields)
+    writing = talk(alice, "Written", state="running")
+    Conversation.objects.filter(pk=writing.pk).update(starred=True)
+    assert shown(listed_conversations(request_of_alice, current=None)) == {
+        "Waiting for your approval": [],
+        "Writing": ["Written"],
+        "Starred": ["Kept"],
+        "Today": ["Other"],
+    }
+
+
+def test_a_search_finds_starred_and_archived_ones_too(request_of_alice, alice):
+    for title, fields in (("Ferry 1", {"starred": True}), ("Ferry 2", {"archived": True}), ("Ferry 3", {})):
+        Conversation.objects.filter(pk=talk(alice, title).pk).update(**fields)
+    found = shown(listed_conversations(request_of_alice, current=None, in_title="ferry"))
+    assert found["Today"] == ["Ferry 3", "Ferry 2", "Ferry 1"]
+
+
+def test_many_starred_ones_come_in_pages(request_of_alice, alice, monkeypatch):
+    monkeypatch.setattr(module, "STARRED_AT_FIRST", 2)
+    for number in range(3):
+        Conversation.objects.filter(pk=talk(alice, f"Kept {number}", days_ago=number).pk).update(starred=True)
+    [group] = [
+        each for each in listed_conversations(request_of_alice, current=None).groups if each.heading == "Starred"
+    ]
+    assert [each.title for each in group.conversations] == ["Kept 0", "Kept 1"]
+    more = module.more_of_kind(request_of_alice, before=dt.datetime.fromisoformat(group.before))
+    assert [each.title for each in more.conversations] == ["Kept 2"]

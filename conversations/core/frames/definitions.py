@@ -338,6 +338,17 @@ class ConversationDeleted(ConversationFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class ListChanged(Frame):
+    """These *conversations* were starred, archived or moved, or that was undone. For all pages of their owner.
+
+    Pages ask for the list again, and for what else they show of it.
+    """
+
+    type: ClassVar[str] = "list.changed"
+    conversations: tuple[uuid.UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationSnapshot(ConversationFrame):
     """What is stored from *from_position* on: one piece of HTML per message, oldest first.
 
@@ -410,6 +421,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         ConversationWriting,
         ConversationRenamed,
         ConversationDeleted,
+        ListChanged,
         ConversationSnapshot,
         ErrorFrame,
     )

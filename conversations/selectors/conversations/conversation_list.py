@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from enum import Enum
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q
@@ -18,20 +19,46 @@ HOLDS_NOTHING = Q(
 )
 
 
+class Place(Enum):
+    """Where a conversation stands in the list, that it has left it, or anywhere."""
+
+    UNDER_DATES = "dates"
+    STARRED = "starred"
+    ARCHIVED = "archived"
+    ANYWHERE = "anywhere"
+
+
+PLACES = {
+    Place.UNDER_DATES: Q(archived=False, starred=False),
+    Place.STARRED: Q(archived=False, starred=True),
+    Place.ARCHIVED: Q(archived=True),
+    Place.ANYWHERE: Q(),
+}
+
+
 def list_conversations(
-    user: User, *, before: dt.datetime | None = None, limit: int = 50, in_title: str = ""
+    user: User,
+    place: Place = Place.UNDER_DATES,
+    *,
+    before: dt.datetime | None = None,
+    limit: int = 50,
+    in_title: str = "",
 ) -> list[Conversation]:
-    """Return the user's conversations, most recently active first; *before* asks for the next page.
+    """Return the user's conversations of a *place*, most recently active first; *before* asks for the next page.
 
     One is listed from its first message, document, name or note on; a temporary one is not, unless it is kept. With
     *in_title*, those whose title has it.
     """
-    found = Conversation.objects.filter(~HOLDS_NOTHING, owner_id=user.pk, deleted_at=None, temporary_until=None)
+    there = PLACES[place] & Q(owner_id=user.pk, deleted_at=None, temporary_until=None)
+    found = Conversation.objects.filter(~HOLDS_NOTHING, there)
     if in_title:
         found = found.filter(title__icontains=in_title)
     if before is not None:
         found = found.filter(last_active_at__lt=before)
     return list(found.order_by("-last_active_at")[:limit])
+
+
+LISTED = ("public_id", "title", "last_active_at", "starred", "archived")
 
 
 class ActiveConversation(NamedTuple):
@@ -40,6 +67,8 @@ class ActiveConversation(NamedTuple):
     public_id: uuid.UUID
     title: str
     last_active_at: dt.datetime
+    starred: bool
+    archived: bool
     state: str
 
     @property
@@ -54,7 +83,7 @@ def active_conversations(owner_id: int) -> list[ActiveConversation]:
     """
     of_owner = Q(reply__conversation__owner_id=owner_id)
     listed = Q(reply__conversation__deleted_at=None, reply__conversation__temporary_until=None)
-    columns = (f"reply__conversation__{name}" for name in ("public_id", "title", "last_active_at"))
+    columns = (f"reply__conversation__{name}" for name in LISTED)
     runs = Run.objects.filter(of_owner, listed).values_list(*columns, "state", "pk")
     held = runs.filter(state__in=[RunState.RUNNING, RunState.AWAITING_APPROVAL])
     found = held.union(runs.filter(state=RunState.WAITING), all=True).order_by("pk")

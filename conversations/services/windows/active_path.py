@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from chatsite.postgres.compiled_query import CompiledQuery
 from chatsite.postgres.linked_insert import insert_linked_rows
 from conversations.core.errors import ConversationNotFound, ReplyInProgress, ReplyInterrupted
+from conversations.live.fanout import publish_list_change
 from conversations.models import Conversation, Message, PathChange, Run
 from conversations.models.run import RunHolder
 from conversations.services.language_models.model_choice import choose_model
@@ -37,7 +39,10 @@ WITH RECURSIVE above AS (
 SELECT coalesce(max(CASE WHEN role = 'user' AND NOT is_last THEN position ELSE position + 1 END), 0)
 FROM above WHERE active
 """
-MOVE_HEAD = "UPDATE conversations_conversation SET head_id = %s, last_active_at = %s, title = %s WHERE id = %s"
+MOVE_HEAD = (
+    "UPDATE conversations_conversation SET head_id = %s, last_active_at = %s, title = %s, archived = false "
+    "WHERE id = %s"
+)
 
 
 def lock_conversation(conversation: Conversation) -> Conversation:
@@ -141,6 +146,10 @@ def add_reply(
 
 
 def _move_head(conversation: Conversation, head: Message) -> None:
+    """What goes on leaves the archive: its owner works with it again."""
+    if conversation.archived:
+        conversation.archived = False
+        transaction.on_commit(partial(publish_list_change, conversation.owner_id, [conversation.public_id]))
     conversation.head, conversation.last_active_at = head, timezone.now()
     with connection.cursor() as cursor:
         cursor.execute(MOVE_HEAD, [head.pk, conversation.last_active_at, conversation.title, conversation.pk])

@@ -103,14 +103,14 @@ def delete(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     conversation = find_conversation(request.user, public_id)
     delete_conversation(conversation)
     text = gettext("“%(title)s” is deleted.") % {"title": isolate_name(conversation.title or gettext(UNTITLED))}
-    messages.success(request, text, extra_tags=str(public_id))
+    messages.success(request, text, extra_tags=reverse("conversations:restore", args=[public_id]))
     current = parameters.optional_unique_id(request, "current")
     if not request.htmx:
         return redirect("conversations:new")
     if current == public_id:
         return HttpResponseClientRedirect(reverse("conversations:new"))
     context = {"listed": listed_conversations(request, current=current)}
-    return render(request, "conversations/deleted.html", context)
+    return render(request, "conversations/changed_list.html", context)
 
 
 @require_POST

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
@@ -16,8 +17,10 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext
 
 from chatsite.accounts.models import User
+from conversations.models import Conversation
 from conversations.selectors.conversations.conversation_list import (
     ActiveConversation,
+    Place,
     active_conversations,
     list_conversations,
 )
@@ -26,16 +29,21 @@ from conversations.views.http import parameters
 from .date_groups import Group, Listed, group_by_date
 
 CONVERSATIONS_PER_PAGE = 50
+STARRED_AT_FIRST = 20
 SOCKET_PATH = "/ws/"
 
 
 @dataclass(frozen=True, slots=True)
-class ActiveGroup:
-    """Conversations that are of a *kind* now, `awaiting` approval or `writing` a reply, whatever their date."""
+class KindGroup:
+    """Conversations of a *kind*, whatever their date: `awaiting` approval, `writing` a reply, `starred`.
+
+    *before* asks for more of them.
+    """
 
     heading: str
-    conversations: list[ActiveConversation]
+    conversations: Sequence[ActiveConversation | Conversation]
     kind: str
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,7 @@ class ListedConversations:
     title.
     """
 
-    groups: list[ActiveGroup | Group]
+    groups: list[KindGroup | Group]
     active: list[ActiveConversation]
     before: str
     current: uuid.UUID | None
@@ -73,35 +81,65 @@ class ListedConversations:
 def listed_conversations(
     request: HttpRequest, *, current: uuid.UUID | None, before: dt.datetime | None = None, in_title: str = ""
 ) -> ListedConversations:
-    """Return the first page of the list, or the one of the conversations before a moment."""
+    """Return the first page of the list, or the one of the conversations before a moment.
+
+    With *in_title* they stand under dates alone, also those that are starred or archived.
+    """
     user = cast(User, request.user)
-    found = list_conversations(user, before=before, limit=CONVERSATIONS_PER_PAGE, in_title=in_title)
+    place = Place.ANYWHERE if in_title else Place.UNDER_DATES
+    found = list_conversations(user, place, before=before, limit=CONVERSATIONS_PER_PAGE, in_title=in_title)
     until = found[-1].last_active_at if len(found) == CONVERSATIONS_PER_PAGE else None
     active = active_conversations(user.pk)
     on_top = [each for each in active if before is None and in_title.lower() in each.title.lower()]
     # A group all of which stands on top is there, too: they go back to it.
-    placed = [each for each in on_top if until is None or each.last_active_at >= until]
+    placed = [each for each in on_top if (until is None or each.last_active_at >= until) and not _place_of(each)]
     ids = {each.public_id for each in active}
     rest = [each for each in found if each.public_id not in ids]
     undated: list[Listed] = [*rest, *placed]
     in_order = sorted(undated, key=attrgetter("last_active_at"), reverse=True)
     by_date = group_by_date(in_order, zone=parameters.time_zone(request), shown_until=before)
+    on_every_page = [_without(group, ids) for group in by_date]
+    starred = [] if before or in_title else [_starred_group(user, ids)]
     return ListedConversations(
-        groups=[*([] if before else _active_groups(on_top)), *(_without(group, ids) for group in by_date)],
+        groups=[*([] if before else _active_groups(on_top)), *starred, *on_every_page],
         active=active,
-        before=until.isoformat().replace("+00:00", "Z") if until else "",
+        before=_as_parameter(until),
         current=current,
         in_title=in_title,
     )
 
 
-def _active_groups(active: list[ActiveConversation]) -> list[ActiveGroup]:
+def more_of_kind(request: HttpRequest, *, before: dt.datetime) -> KindGroup:
+    """Return those starred conversations that follow the ones before a moment."""
+    return _starred_group(cast(User, request.user), set(), before=before, limit=CONVERSATIONS_PER_PAGE)
+
+
+def _active_groups(active: list[ActiveConversation]) -> list[KindGroup]:
     awaiting = [each for each in active if each.awaits_approval]
     writing = [each for each in active if not each.awaits_approval]
     return [
-        ActiveGroup(gettext("Waiting for your approval"), awaiting, "awaiting"),
-        ActiveGroup(gettext("Writing"), writing, "writing"),
+        KindGroup(gettext("Waiting for your approval"), awaiting, "awaiting"),
+        KindGroup(gettext("Writing"), writing, "writing"),
     ]
+
+
+def _starred_group(
+    user: User, on_top: set[uuid.UUID], *, before: dt.datetime | None = None, limit: int | None = None
+) -> KindGroup:
+    limit = limit or STARRED_AT_FIRST
+    found = list_conversations(user, Place.STARRED, before=before, limit=limit)
+    until = found[-1].last_active_at if len(found) == limit else None
+    shown = [each for each in found if each.public_id not in on_top]
+    return KindGroup(gettext("Starred"), shown, "starred", _as_parameter(until))
+
+
+def _place_of(conversation: ActiveConversation) -> bool:
+    """Tell whether it stands elsewhere than under its date, once its reply has ended."""
+    return conversation.starred or conversation.archived
+
+
+def _as_parameter(moment: dt.datetime | None) -> str:
+    return moment.isoformat().replace("+00:00", "Z") if moment else ""
 
 
 def _without(group: Group, ids: set[uuid.UUID]) -> Group:

@@ -21,7 +21,7 @@ from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import request_reader
 
-from .listed_conversations import listed_conversations
+from .listed_conversations import listed_conversations, more_of_kind
 from .map_figures import map_figures
 from .page_context import ThreadPlace, new_page_context, page_context, thread_piece_context
 from .snapshot import conversation_snapshot
@@ -101,6 +101,9 @@ def conversations(request: HtmxRequest) -> HttpResponse:
     current = parameters.optional_unique_id(request, "current")
     in_title = parameters.name(request, "title").strip()
     before = parameters.moment(request, "before")
+    if before and parameters.name(request, "kind") == "starred":
+        group = more_of_kind(request, before=before)
+        return render(request, "conversations/_entries.html", {"group": group, "listed": {"current": current}})
     context = {"listed": listed_conversations(request, current=current, before=before, in_title=in_title)}
     if not request.htmx:
         return render(request, "conversations/list.html", context)

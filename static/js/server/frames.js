@@ -27,6 +27,7 @@
  * @typedef {{type: "conversation.renamed", conversation: string, title: string}} ConversationRenamed
  * @typedef {{type: "conversation.deleted", conversation: string, deleted: boolean,
  *   can_be_undone: boolean}} ConversationDeleted
+ * @typedef {{type: "list.changed", conversation?: undefined, conversations: string[]}} ListChanged
  * @typedef {{type: "conversation.snapshot", conversation: string, from_position: number, parent: number | null,
  *   title: string, messages: DrawnMessage[], window: CoveredWindow, costs: string, model_key: string,
  *   awaiting_approval: string[], writing: string[], live: boolean}} ConversationSnapshot
@@ -45,7 +46,7 @@
  *
  * @typedef {MessageStored | MessageMarked | MessagesForgotten | MessageShown | ModelChosen | ReplyStarted | ReplySearching | ReplyPiece | ReplyStep |
  *   ReplyRestarted | ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationWriting |
- *   ConversationRenamed | ConversationDeleted | ConversationSnapshot | ErrorFrame} ServerFrame
+ *   ConversationRenamed | ConversationDeleted | ListChanged | ConversationSnapshot | ErrorFrame} ServerFrame
  */
 
 export {};

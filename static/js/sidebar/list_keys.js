@@ -3,7 +3,7 @@
 import { closest, query, queryAll } from "../shared/dom.js";
 
 const LINK = "[data-entry]";
-const ACTION = ".entry :is(.entry-more, .entry-actions a, .entry-actions button)";
+const ACTION = ".entry-more";
 
 /** @param {HTMLElement} sidebar */
 export function startListKeys(sidebar) {

@@ -6,7 +6,7 @@ import { dataOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
  * Move *item* to where one of that *kind* stands; what has the focus in it keeps it.
  * @param {HTMLElement} list
  * @param {HTMLElement} item
- * @param {"awaiting" | "writing" | ""} kind blank is neither
+ * @param {string} kind `awaiting`, `writing` or `starred`; blank is none of them
  */
 export function moveEntry(list, item, kind) {
   const group = /** @type {HTMLElement} */ (item.closest(".list-group"));
@@ -16,8 +16,8 @@ export function moveEntry(list, item, kind) {
   const focused = focusedIn(item);
   const target = kind && query(list, `[data-kind="${kind}"] .entries`);
   if (target) {
-    target.append(item);
-  } else if (!kind) {
+    kind === "starred" ? target.prepend(item) : target.append(item); // it has just been active
+  } else if (dataOf(group, "kind")) {
     placeByDate(list, item);
   }
   item.closest(".list-group")?.removeAttribute("hidden"); // what is not shown can't have the focus

@@ -11,7 +11,7 @@ import { drawTabStop, startListKeys } from "./list_keys.js";
 import { hideEmptyGroups, moveEntry } from "./list_order.js";
 
 /**
- * @import { ConversationAwaitsApproval, ConversationDeleted, ConversationRenamed, ConversationWriting, ServerFrame } from "../server/frames.js"
+ * @import { ConversationAwaitsApproval, ConversationRenamed, ConversationWriting, ServerFrame } from "../server/frames.js"
  */
 
 export class Sidebar {
@@ -24,6 +24,8 @@ export class Sidebar {
   /** Conversations for whose sake the list was asked for, as they were not in it. @type {Set<string>} */
   #soughtFor = new Set();
   #isUnderPointer = false;
+  /** The entry that had the focus when the list was replaced, and those around it. @type {string[]} */
+  #focused = [];
 
   /**
    * @param {HTMLElement} element
@@ -46,6 +48,8 @@ export class Sidebar {
       }
     });
     element.addEventListener("htmx:afterRequest", (event) => isPost(event) && this.close());
+    element.addEventListener("htmx:beforeSwap", (event) => closest(event, "[data-list]") && this.#noteFocus());
+    element.addEventListener("htmx:afterSettle", (event) => this.#openMenu(event));
     element.addEventListener("htmx:load", (event) => this.#arrived(event));
     element.addEventListener("pointerover", (event) =>
       this.#point(event.pointerType === "mouse" && Boolean(closest(event, "[data-list]"))),
@@ -114,7 +118,12 @@ export class Sidebar {
         break;
       case "conversation.deleted":
         this.#heard?.push(frame);
-        frame.deleted ? this.#takeDeleted(frame) : this.reload();
+        frame.deleted ? this.remove(frame.conversation) : this.reload();
+        showPlaces([]);
+        break;
+      case "list.changed":
+        this.reload();
+        showPlaces(frame.conversations);
         break;
       case "conversation.awaiting_approval":
         this.#heard?.push(frame);
@@ -186,17 +195,6 @@ export class Sidebar {
     this.#draw();
   }
 
-  /**
-   * An entry that waits for the answer to its own deletion is taken off by that: htmx listens to none that has gone.
-   * @param {ConversationDeleted} frame
-   */
-  #takeDeleted({ conversation }) {
-    const item = this.#entry(conversation)?.closest(".entry");
-    if (item && !query(item, ".htmx-request")) {
-      this.remove(conversation);
-    }
-  }
-
   /** @param {string[]} conversations */
   #showAwaiting(conversations) {
     const news = conversations.filter((conversation) => !this.awaiting.has(conversation));
@@ -235,9 +233,39 @@ export class Sidebar {
       for (const frame of heard) {
         this.take(frame);
       }
+      this.#focusAgain();
     }
     this.#draw();
     this.#tell();
+  }
+
+  /**
+   * Open the menu of an entry, which has come, beside the button that has asked for it.
+   * @param {Event} event
+   */
+  #openMenu(event) {
+    const { detail } = /** @type {CustomEvent<{target: HTMLElement, requestConfig: {elt: Element}}>} */ (event);
+    const { target: menu, requestConfig } = detail;
+    if (menu.id === "entry-menu") {
+      query(this.element, '[popovertarget="entry-menu"]')?.removeAttribute("popovertarget");
+      requestConfig.elt.setAttribute("popovertarget", menu.id); // by which menus.js finds it
+      menu.hidePopover();
+      menu.showPopover();
+    }
+  }
+
+  /** Note which entry has the focus, and those that may have it if that one goes with the list that is replaced. */
+  #noteFocus() {
+    const entries = queryAll(this.element, "[data-entry]");
+    const at = entries.findIndex((entry) => focusedIn(/** @type {Element} */ (entry.closest(".entry"))));
+    const next = at < 0 ? [] : [...entries.slice(at), ...entries.slice(0, at).reverse()];
+    this.#focused = next.map((entry) => dataOf(entry, "entry"));
+  }
+
+  #focusAgain() {
+    const [entry] = this.#focused.map((conversation) => this.#entry(conversation)).filter(Boolean);
+    entry?.focus({ preventScroll: true });
+    this.#focused = [];
   }
 
   #draw() {
@@ -268,14 +296,15 @@ export class Sidebar {
 
   /** Put each entry where it belongs, unless the pointer is over the list or a menu of it is open: then later. */
   #arrange() {
-    if (this.#isUnderPointer || query(this.element, ".entry :popover-open")) {
+    if (this.#isUnderPointer || query(this.element, "#entry-menu:popover-open")) {
       return;
     }
     const list = find(this.element, "[data-list]");
     for (const entry of queryAll(list, "[data-entry]")) {
       const conversation = dataOf(entry, "entry");
       const item = /** @type {HTMLElement} */ (entry.closest(".entry"));
-      const kind = this.awaiting.has(conversation) ? "awaiting" : this.writing.has(conversation) ? "writing" : "";
+      const isWriting = this.writing.has(conversation);
+      const kind = this.awaiting.has(conversation) ? "awaiting" : isWriting ? "writing" : dataOf(item, "place");
       moveEntry(list, item, kind);
     }
     hideEmptyGroups(list);
@@ -344,5 +373,18 @@ export class Sidebar {
 
   reload() {
     htmx()?.trigger(find(this.element, "[data-list]"), "reload");
+  }
+}
+
+/**
+ * Have those parts of the page asked for again that show where one of *conversations*, or any, stands in the list.
+ * @param {string[]} conversations
+ */
+function showPlaces(conversations) {
+  for (const part of queryAll(document, "[data-ordered]")) {
+    const conversation = dataOf(part, "ordered");
+    if (!conversation || conversations.includes(conversation)) {
+      htmx()?.trigger(part, "ordered");
+    }
   }
 }

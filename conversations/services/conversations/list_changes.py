@@ -1,0 +1,87 @@
+"""Star, archive and delete one or several conversations as one change of the list, which can be undone as one."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from chatsite.accounts.models import User
+from conversations.core.errors import ConversationNotFound
+from conversations.live.fanout import publish_list_change
+from conversations.models import Conversation, ListChange
+
+KEPT_TO_UNDO = dt.timedelta(days=1)
+SWEPT_AT_ONCE = 1_000
+
+
+@transaction.atomic
+def arrange_conversations(
+    user: User, public_ids: Collection[uuid.UUID], *, starred: bool | None = None, archived: bool | None = None
+) -> ListChange:
+    """Star or archive the user's conversations, or take that back; what is None stays as it is.
+
+    Of those that are named, the ones that are deleted or someone else's are passed over. Raises `ConversationNotFound`
+    if none is left. Of two changes at once the last one holds. All pages of the owner are told.
+    """
+    wanted = {"starred": starred, "archived": archived}
+    values = {name: value for name, value in wanted.items() if value is not None}
+    found = _lock(user, public_ids)
+    if not found:
+        raise ConversationNotFound
+    before = {str(each.public_id): _differing(each, values) for each in found}
+    change = ListChange.objects.create(owner=user, before={key: old for key, old in before.items() if old})
+    Conversation.objects.filter(pk__in=[each.pk for each in found]).update(**values)
+    _announce(user, found)
+    return change
+
+
+@transaction.atomic
+def undo_list_change(user: User, change_id: int) -> None:
+    """Make the conversations of a change what they were before it. Raises `ConversationNotFound` if it is not there."""
+    change = ListChange.objects.select_for_update().filter(owner=user, pk=change_id).first()
+    if change is None:
+        raise ConversationNotFound
+    found = _lock(user, [uuid.UUID(key) for key in change.before])
+    for values, pks in _grouped(change.before, found):
+        Conversation.objects.filter(pk__in=pks).update(**values)
+    change.delete()
+    _announce(user, found)
+
+
+def sweep_list_changes() -> None:
+    """Delete changes that no page offers to undo any more."""
+    over = ListChange.objects.filter(created_at__lt=timezone.now() - KEPT_TO_UNDO)
+    ListChange.objects.filter(pk__in=over.values("pk")[:SWEPT_AT_ONCE]).delete()
+
+
+def _lock(user: User, public_ids: Collection[uuid.UUID]) -> list[Conversation]:
+    """Lock those that are there, in one order for all: two changes at once wait for each other and end."""
+    there = Conversation.objects.filter(owner=user, public_id__in=public_ids, deleted_at=None, temporary_until=None)
+    return list(there.select_for_update(no_key=True).order_by("pk"))
+
+
+def _announce(user: User, conversations: Iterable[Conversation]) -> None:
+    public_ids = [each.public_id for each in conversations]
+    transaction.on_commit(partial(publish_list_change, user.pk, public_ids))
+
+
+def _differing(conversation: Conversation, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the conversation has now of *values*, where that is something else."""
+    now = {name: getattr(conversation, name) for name in values}
+    return {name: value for name, value in now.items() if value != values[name]}
+
+
+def _grouped(
+    before: Mapping[str, Mapping[str, Any]], found: Iterable[Conversation]
+) -> list[tuple[dict[str, Any], list[int]]]:
+    """Return which values go back to which conversations, each set of values once."""
+    groups: dict[tuple[tuple[str, Any], ...], list[int]] = {}
+    for each in found:
+        groups.setdefault(tuple(sorted(before[str(each.public_id)].items())), []).append(each.pk)
+    return [(dict(values), pks) for values, pks in groups.items() if values]

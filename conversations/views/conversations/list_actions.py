@@ -1,0 +1,102 @@
+"""Views that star and archive conversations, undo that, and show the menu of one in the list and the archive."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_POST, require_safe
+
+from chatsite.names import isolate_name
+from conversations.access import find_conversation
+from conversations.models import Conversation, ListChange
+from conversations.models.conversation import UNTITLED
+from conversations.selectors.conversations.conversation_list import Place, list_conversations
+from conversations.services.conversations.list_changes import arrange_conversations, undo_list_change
+from conversations.views.http import parameters
+from conversations.views.http.errors import answers_errors
+from conversations.views.http.htmx_request import HtmxRequest
+
+from .listed_conversations import CONVERSATIONS_PER_PAGE, listed_conversations
+
+
+@require_GET
+@answers_errors()
+def actions(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
+    """What can be done with a conversation: as the menu of its entry in the list, or as a page of its own."""
+    conversation = find_conversation(request.user, public_id)
+    template = "conversations/_entry_menu.html" if request.htmx else "conversations/actions.html"
+    return render(request, template, {"conversation": conversation})
+
+
+@require_GET
+@answers_errors()
+def place(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
+    """What a conversation's page shows of its place in the list: items of the title's menu, and that it is archived."""
+    conversation = find_conversation(request.user, public_id)
+    return render(request, "conversations/_place.html", {"conversation": conversation, "public_id": public_id})
+
+
+@require_POST
+@answers_errors()
+def star(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Put the conversation on top of the list, or take it from there."""
+    conversation = find_conversation(request.user, public_id)
+    arrange_conversations(request.user, [public_id], starred=parameters.flag(request, "starred"))
+    return _show_list(request) if request.htmx else redirect(_page_to_go_back_to(request, conversation))
+
+
+@require_POST
+@answers_errors()
+def archive(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Take the conversation off the list, or bring it back there."""
+    conversation = find_conversation(request.user, public_id)
+    archived = parameters.flag(request, "archived")
+    change = arrange_conversations(request.user, [public_id], archived=archived)
+    words = gettext("“%(title)s” is archived.") if archived else gettext("“%(title)s” is back in the list.")
+    _offer_undo(request, words % {"title": isolate_name(conversation.title or gettext(UNTITLED))}, change)
+    return _show_list(request) if request.htmx else redirect(_page_to_go_back_to(request, conversation))
+
+
+@require_POST
+@answers_errors()
+def undo(request: HtmxRequest, change_id: int) -> HttpResponse:
+    """Undo one change of the list."""
+    undo_list_change(request.user, change_id)
+    return _show_list(request) if request.htmx else redirect("conversations:new")
+
+
+@require_safe
+@answers_errors()
+def archived(request: HtmxRequest) -> HttpResponse:
+    """The archive: conversations that have left the list."""
+    found = list_conversations(
+        request.user,
+        Place.ARCHIVED,
+        before=parameters.moment(request, "before"),
+        limit=CONVERSATIONS_PER_PAGE,
+        in_title=parameters.name(request, "title").strip(),
+    )
+    more = found[-1].last_active_at if len(found) == CONVERSATIONS_PER_PAGE else None
+    context = {"conversations": found, "more": more, "in_title": parameters.name(request, "title").strip()}
+    return render(request, "conversations/archived.html", context)
+
+
+def _offer_undo(request: HtmxRequest, words: str, change: ListChange) -> None:
+    messages.success(request, words, extra_tags=reverse("conversations:undo", args=[change.pk]))
+
+
+def _show_list(request: HtmxRequest) -> HttpResponse:
+    """Render the list again, and what is said of the change."""
+    listed = listed_conversations(request, current=parameters.optional_unique_id(request, "current"))
+    return render(request, "conversations/changed_list.html", {"listed": listed})
+
+
+def _page_to_go_back_to(request: HtmxRequest, conversation: Conversation) -> str:
+    if parameters.name(request, "back") == "archive":
+        return reverse("conversations:archived")
+    return reverse("conversations:conversation", args=[conversation.public_id])

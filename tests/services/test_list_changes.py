@@ -1,0 +1,182 @@
+"""Star and archive one or several conversations, and undo that as one; random sequences of several tabs."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import uuid
+
+import pytest
+from django.utils import timezone
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from conversations.core.errors import ConversationNotFound
+from conversations.live import fanout
+from conversations.models import Conversation, ListChange
+from conversations.selectors.conversations.conversation_list import Place, list_conversations
+from conversations.services.conversations.conversations import delete_conversation, restore_conversation
+from conversations.services.conversations.list_changes import (
+    arrange_conversations,
+    sweep_list_changes,
+    undo_list_change,
+)
+from tests.support.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+def talks(user, count):
+    return [post(begin(user), f"Talk {number}").message.conversation for number in range(count)]
+
+
+def ids(conversations):
+    return [each.public_id for each in conversations]
+
+
+def test_a_starred_one_stands_apart_and_an_archived_one_has_left_the_list(alice):
+    starred, archived, other = talks(alice, 3)
+    arrange_conversations(alice, [starred.public_id], starred=True)
+    arrange_conversations(alice, [archived.public_id], archived=True)
+    assert list_conversations(alice) == [other]
+    assert list_conversations(alice, Place.STARRED) == [starred]
+    assert list_conversations(alice, Place.ARCHIVED) == [archived]
+    assert len(list_conversations(alice, Place.ANYWHERE)) == 3
+
+
+def test_a_starred_one_that_is_archived_keeps_its_star_for_when_it_comes_back(alice):
+    [one] = talks(alice, 1)
+    arrange_conversations(alice, [one.public_id], starred=True)
+    arrange_conversations(alice, [one.public_id], archived=True)
+    assert list_conversations(alice, Place.STARRED) == []
+    arrange_conversations(alice, [one.public_id], archived=False)
+    assert list_conversations(alice, Place.STARRED) == [one]
+
+
+def test_a_message_takes_a_conversation_out_of_the_archive(alice, monkeypatch, django_capture_on_commit_callbacks):
+    one = begin(alice)
+    arrange_conversations(alice, [one.public_id], archived=True)
+    one.refresh_from_db()
+    told = []
+    monkeypatch.setattr(fanout, "offer_here", lambda topic, payload: told.append((topic, payload)))
+    with django_capture_on_commit_callbacks(execute=True):
+        post(one, "Once more")
+    assert list_conversations(alice) == [one]
+    frames = [json.loads(payload) for topic, payload in told if topic == f"user.{alice.pk}"]
+    assert {"type": "list.changed", "conversations": [str(one.public_id)]} in frames
+
+
+def test_a_change_of_several_is_undone_as_one_and_each_is_what_it_was(alice):
+    first, second = talks(alice, 2)
+    arrange_conversations(alice, [first.public_id], starred=True)
+    change = arrange_conversations(alice, ids([first, second]), starred=True, archived=True)
+    undo_list_change(alice, change.pk)
+    assert list_conversations(alice, Place.STARRED) == [first]
+    assert list_conversations(alice) == [second]
+    with pytest.raises(ConversationNotFound):
+        undo_list_change(alice, change.pk)
+
+
+def test_no_one_arranges_or_undoes_what_is_another_users(alice):
+    [one] = talks(alice, 1)
+    change = arrange_conversations(alice, [one.public_id], starred=True)
+    bob = make_user("bob")
+    with pytest.raises(ConversationNotFound):
+        arrange_conversations(bob, [one.public_id], archived=True)
+    with pytest.raises(ConversationNotFound):
+        undo_list_change(bob, change.pk)
+    assert list_conversations(alice, Place.STARRED) == [one]
+
+
+def test_what_is_deleted_or_not_there_is_passed_over(alice):
+    gone, there = talks(alice, 2)
+    delete_conversation(gone)
+    arrange_conversations(alice, [*ids([gone, there]), uuid.uuid4()], starred=True)
+    restore_conversation(user=alice, public_id=gone.public_id)
+    assert list_conversations(alice, Place.STARRED) == [there]
+
+
+def test_changes_that_no_page_offers_to_undo_are_swept(alice):
+    [one] = talks(alice, 1)
+    for days in (2, 0):
+        change = arrange_conversations(alice, [one.public_id], starred=True)
+        then = timezone.now() - dt.timedelta(days=days)
+        ListChange.objects.filter(pk=change.pk).update(created_at=then)
+    sweep_list_changes()
+    assert ListChange.objects.get() == change
+
+
+class ListOfSeveralTabs(RuleBasedStateMachine):
+    """What several tabs do to three conversations, one after the other: the last one holds, and nothing is lost."""
+
+    @initialize()
+    def begin(self):
+        Conversation.objects.all().delete()
+        self.alice = make_user(f"alice{uuid.uuid4().hex}")
+        self.talks = talks(self.alice, 3)
+        self.expected = {talk.pk: {"starred": False, "archived": False, "deleted": False} for talk in self.talks}
+        self.changes = []
+
+    def _there(self, chosen):
+        return [self.talks[at] for at in chosen if not self.expected[self.talks[at].pk]["deleted"]]
+
+    @rule(
+        chosen=st.sets(st.integers(0, 2), min_size=1),
+        field=st.sampled_from(["starred", "archived"]),
+        value=st.booleans(),
+    )
+    def arrange(self, chosen, field, value):
+        there = self._there(chosen)
+        if not there:
+            with pytest.raises(ConversationNotFound):
+                arrange_conversations(self.alice, [self.talks[at].public_id for at in chosen], **{field: value})
+            return
+        change = arrange_conversations(self.alice, ids(there), **{field: value})
+        differing = [each.pk for each in there if self.expected[each.pk][field] != value]
+        self.changes.append((change.pk, field, not value, differing))
+        for each in there:
+            self.expected[each.pk][field] = value
+
+    @rule(data=st.data())
+    def undo(self, data):
+        if self.changes:
+            at = data.draw(st.integers(0, len(self.changes) - 1))
+            change, field, value, changed = self.changes.pop(at)
+            undo_list_change(self.alice, change)
+            for pk in changed:
+                if not self.expected[pk]["deleted"]:
+                    self.expected[pk][field] = value
+
+    @rule(at=st.integers(0, 2))
+    def delete_or_restore(self, at):
+        one = self.talks[at]
+        expected = self.expected[one.pk]
+        if expected["deleted"]:
+            restore_conversation(user=self.alice, public_id=one.public_id)
+        else:
+            delete_conversation(one)
+        expected["deleted"] = not expected["deleted"]
+
+    @invariant()
+    def every_conversation_stands_in_one_place(self):
+        rows = Conversation.objects.filter(owner=self.alice)
+        stored = {
+            row.pk: {"starred": row.starred, "archived": row.archived, "deleted": row.deleted_at is not None}
+            for row in rows
+        }
+        assert stored == self.expected
+        shown = [
+            each.pk
+            for place in (Place.UNDER_DATES, Place.STARRED, Place.ARCHIVED)
+            for each in list_conversations(self.alice, place)
+        ]
+        assert sorted(shown) == sorted(pk for pk, expected in self.expected.items() if not expected["deleted"])
+
+
+def test_random_sequences_of_several_tabs_end_as_the_last_one_said():
+    run_state_machine_as_test(ListOfSeveralTabs)
