@@ -29,6 +29,7 @@ SCRIPTS = {
     "bundles/shell.js": "js/shell/shell.js",
     "bundles/page_parts.js": "js/shell/page_parts.js",
     "bundles/markdown.js": "js/markdown/markdown.js",
+    "bundles/list_tools.js": "js/sidebar/list_tools.js",
     "bundles/map.js": "js/map/map.js",
     "bundles/message_sheet.js": "js/messages/message_sheet.js",
     "bundles/citations.js": "js/messages/citations.js",
@@ -42,6 +43,7 @@ SCRIPTS = {
 }
 HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}
 STYLES: dict[str, tuple[str, ...]] = {
+    "bundles/list_tools.css": ("css/list_tools.css",),
     "bundles/map.css": ("css/map.css",),
     "bundles/window.css": ("css/window.css",),
     "bundles/conversation.css": (

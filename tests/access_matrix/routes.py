@@ -42,8 +42,7 @@ CONVERSATIONS = {
         *("new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"),
         *("usage", "export_usage", "show_costs"),
         *("about_me", "export_account", "readings"),
-        *("commands", "saved_prompts", "new_saved_prompt", "export_several"),
-        *("commands", "saved_prompts", "new_saved_prompt", "archived"),
+        *("commands", "saved_prompts", "new_saved_prompt", "export_several", "archived"),
     },
     Door.OBJECT: {
         *(

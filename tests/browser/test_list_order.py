@@ -38,7 +38,7 @@ def test_stars_and_the_archive_show_in_all_tabs_and_a_message_brings_a_conversat
     two.get_by_role("button", name="Undo").click()
     expect(listed(other, "Bread with caraway")).to_be_visible()
     expect(other.get_by_text("A message brings it back into the list.")).to_have_count(0)
-    other.get_by_role("button", name="Bread with caraway").click()
+    other.get_by_role("button", name="Bread with caraway", exact=True).click()
     other.get_by_role("menuitem", name="Archive").click()
     expect(listed(two, "Bread with caraway")).to_have_count(0)
     open_account_menu(two)

@@ -3,10 +3,12 @@
  * Those stand on top of it, the others under dates.
  */
 
+import { fetchBundle } from "../shared/bundles.js";
 import { closest, dataOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
 import { htmx, isPost } from "../shared/htmx.js";
 import { isolateName } from "../shared/names.js";
 import { sentence } from "../shared/sentences.js";
+import { showProblem } from "../shared/toasts.js";
 import { drawTabStop, startListKeys } from "./list_keys.js";
 import { hideEmptyGroups, moveEntry } from "./list_order.js";
 
@@ -240,17 +242,15 @@ export class Sidebar {
   }
 
   /**
-   * Open the menu of an entry, which has come, beside the button that has asked for it.
+   * Open the menu of an entry, which has come.
    * @param {Event} event
    */
-  #openMenu(event) {
-    const { detail } = /** @type {CustomEvent<{target: HTMLElement, requestConfig: {elt: Element}}>} */ (event);
-    const { target: menu, requestConfig } = detail;
-    if (menu.id === "entry-menu") {
-      query(this.element, '[popovertarget="entry-menu"]')?.removeAttribute("popovertarget");
-      requestConfig.elt.setAttribute("popovertarget", menu.id); // by which menus.js finds it
-      menu.hidePopover();
-      menu.showPopover();
+  async #openMenu(event) {
+    const { detail } = /** @type {CustomEvent<{target: HTMLElement, requestConfig: {elt: HTMLElement}}>} */ (event);
+    if (detail.target.id === "entry-menu") {
+      /** @type {typeof import("./list_tools.js") | undefined} */
+      const tools = await fetchBundle("listTools");
+      tools ? tools.openEntryMenu(detail.target, detail.requestConfig.elt) : showProblem(sentence("notOpened"));
     }
   }
 
