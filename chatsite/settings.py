@@ -210,6 +210,13 @@ LOG_LEVEL = ENV.choice(
     default="INFO",
     help="From which level on the site writes lines of its own. Libraries write from WARNING on.",
 )
+DELETED_CONVERSATION_DAYS = ENV.integer(
+    "DELETED_CONVERSATION_DAYS",
+    default=30,
+    minimum=1,
+    maximum=3650,
+    help="Days that a deleted conversation can be restored. Then its words are permanently gone.",
+)
 SECURITY_LOG_DAYS = ENV.integer(
     "SECURITY_LOG_DAYS",
     default=90,

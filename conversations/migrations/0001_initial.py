@@ -905,6 +905,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='conversation',
+            index=models.Index(condition=models.Q(('deleted_at', None), _negated=True), fields=['owner', '-deleted_at'], name='conversation_recently_deleted'),
+        ),
+        migrations.AddIndex(
+            model_name='conversation',
             index=models.Index(condition=models.Q(('deleted_at', None), _negated=True), fields=['deleted_at'], name='conversation_to_sweep'),
         ),
         migrations.AddIndex(

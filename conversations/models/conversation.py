@@ -90,6 +90,9 @@ class Conversation(models.Model):
                 condition=Q(deleted_at=None, archived=True),
                 name="conversation_archived",
             ),
+            models.Index(
+                fields=["owner", "-deleted_at"], condition=~Q(deleted_at=None), name="conversation_recently_deleted"
+            ),
             models.Index(fields=["deleted_at"], condition=~Q(deleted_at=None), name="conversation_to_sweep"),
             models.Index(fields=["temporary_until"], condition=~Q(temporary_until=None), name="conversation_temporary"),
             models.Index(fields=["last_active_at"], condition=Q(head=None), name="conversation_without_message"),

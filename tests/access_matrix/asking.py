@@ -60,6 +60,8 @@ def ids_of(cell: PathCell, world: World) -> dict[str, Any]:
         ids["document_id"] = ids["scenario_document_id"]
     if "call_id" in cell.route.parameters:
         ids["public_id"] = ids["awaiting_approval_id"]
+    if "deleted" in cell.route.name:
+        ids["public_id"] = ids["deleted_id"]
     if cell.ids == "crossed":
         above = "scenario_id" if in_scenario else "public_id"
         ids[above] = world.others(cell.who).ids[above]

@@ -42,7 +42,7 @@ CONVERSATIONS = {
         *("new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"),
         *("usage", "export_usage", "show_costs"),
         *("about_me", "export_account", "readings"),
-        *("commands", "saved_prompts", "new_saved_prompt", "export_several", "archived"),
+        *("commands", "saved_prompts", "new_saved_prompt", "export_several", "archived", "deleted", "empty_deleted"),
     },
     Door.OBJECT: {
         *(
@@ -76,7 +76,7 @@ CONVERSATIONS = {
             "choose_model",
             "web_search",
             "keep",
-            *("actions", "place", "star", "archive", "undo"),
+            *("deleted_conversation", "actions", "place", "star", "archive", "undo"),
             "rename",
             "notes",
             "delete",

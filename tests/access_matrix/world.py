@@ -40,6 +40,7 @@ from conversations.models import (
     Scenario,
     ToolCall,
 )
+from conversations.services.conversations.conversations import delete_conversation, rename_conversation
 from conversations.services.conversations.list_changes import arrange_conversations
 from conversations.services.conversations.notes import save_about_me, save_notes
 from conversations.services.replies.end_reply import COMPLETE, end_reply
@@ -150,11 +151,15 @@ def belongings_of(user: User, content: str) -> Belongings:
     make_completion(user, reply=posted.reply, window=prepared.window.record.to_json(), request={"model": "demo"})
     end_reply(posted.reply.pk, COMPLETE, content=f"Indeed, {content}")
     keep_summary(conversation, content, posted.message)
+    deleted = begin(user)
+    rename_conversation(deleted, title=content)
+    delete_conversation(deleted)
     scenario = Scenario.objects.create(name=f"{user.name}’s {content}", owner=user)
     awaiting = make_call_awaiting_approval(user, {"note": content})
     documents = [add(user, place, f"{content}.txt", content.encode()) for place in (conversation, scenario)]
     ids = {
         "public_id": conversation.public_id,
+        "deleted_id": deleted.public_id,
         "reply_id": posted.reply.pk,
         "message_id": posted.message.pk,
         "scenario_id": scenario.pk,

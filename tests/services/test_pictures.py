@@ -197,7 +197,7 @@ def test_pictures_go_with_their_conversation(conversation, alice):
     post(conversation, "See", pictures=[store_picture(conversation).pk])
     delete_conversation(conversation)
     assert Picture.objects.exists()
-    Conversation.objects.update(deleted_at=timezone.now() - dt.timedelta(hours=2))
+    Conversation.objects.update(deleted_at=timezone.now() - dt.timedelta(days=31))
     sweep_deleted_conversations()
     assert not Picture.objects.exists()
     assert not PictureFile.objects.exists()

@@ -21,6 +21,7 @@ from conversations.live.fanout import person_topic, publish, publish_frame
 from conversations.models import Conversation, Picture, Scenario
 from conversations.models.scenario import PLAIN, WITH_TOOLS, WebSearch
 from conversations.selectors.conversations.conversation_list import HOLDS_NOTHING
+from conversations.selectors.conversations.deleted_conversations import oldest_deletion
 from conversations.selectors.conversations.scenarios import find_scenario
 from conversations.selectors.conversations.web_search import web_search_choice
 from conversations.services.language_models.model_choice import check_choice
@@ -28,10 +29,10 @@ from conversations.services.ledger.anonymize_ledger import wait_for_other_deleti
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.services.windows.active_path import lock_conversation
 
-KEPT_AFTER_DELETION = dt.timedelta(hours=1)
 KEPT_UNUSED = dt.timedelta(days=1)
 KEPT_TEMPORARILY = dt.timedelta(days=1)
 SWEPT_AT_ONCE = 100
+REMOVED_AT_ONCE = 20  # while their owner waits
 BUILT_IN_TOOLS = ("calculator", "current_time", "search_conversation", "search_documents")
 
 
@@ -165,13 +166,33 @@ def delete_conversation(conversation: Conversation) -> None:
 
 
 def restore_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
-    """Bring a deleted conversation back, for all pages of its owner. Raises `ConversationNotFound` if it was swept."""
+    """Bring a deleted conversation back, for all pages of its owner. Raises `ConversationNotFound` if it is gone."""
     mine = Conversation.objects.filter(public_id=public_id, owner_id=user.pk)
-    mine.update(deleted_at=None)
-    if (conversation := mine.first()) is None:
+    mine.filter(deleted_at__gt=oldest_deletion()).update(deleted_at=None)
+    if (conversation := mine.filter(deleted_at=None).first()) is None:
         raise ConversationNotFound
     _announce_deletion(conversation, deleted=False, can_be_undone=False)
     return conversation
+
+
+def remove_deleted_conversations(user: User, public_id: uuid.UUID | None = None) -> None:
+    """Remove the user's deleted conversation permanently before its time, or all of them.
+
+    From now on none of them can be restored. The rows of a few are deleted at once, those of others by the next sweeps,
+    and of one with a reply that is being stopped once that has ended.
+    """
+    deleted = Conversation.objects.filter(owner=user, deleted_at__gt=oldest_deletion())
+    if public_id is not None:
+        deleted = deleted.filter(public_id=public_id)
+    chosen = list(deleted.values_list("pk", flat=True))
+    if public_id is not None and not chosen:
+        raise ConversationNotFound
+    over = Conversation.objects.filter(pk__in=chosen, deleted_at__isnull=False)
+    over.update(deleted_at=oldest_deletion())
+    being_stopped = set(over.filter(messages__state="streaming").values_list("pk", flat=True))
+    for pk in chosen[:REMOVED_AT_ONCE]:
+        if pk not in being_stopped:
+            _sweep(over, pk)
 
 
 def _announce_deletion(conversation: Conversation, *, deleted: bool, can_be_undone: bool) -> None:
@@ -185,7 +206,7 @@ def sweep_deleted_conversations() -> int:
 
     Pages that still show one no longer offer to undo the deletion.
     """
-    over = Conversation.objects.filter(deleted_at__lt=timezone.now() - KEPT_AFTER_DELETION)
+    over = Conversation.objects.filter(deleted_at__lte=oldest_deletion())
     return sum(_sweep(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
 
 

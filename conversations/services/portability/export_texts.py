@@ -33,6 +33,7 @@ def _title() -> str:
 def _in_conversations() -> str:
     sentences = [
         _("One file per conversation, with its messages in the order in which they were stored."),
+        _("What was deleted, also recently, is in none of the files, unless you restore it."),
         _("Temporary conversations are in none of the files, unless you keep them."),
         _("“follows” is the message before, so all versions are included; “shown” marks those that the page shows."),
         _("“reasoning” is what the language model thought before “content”; it is never sent again."),

@@ -122,4 +122,8 @@ def restore(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     if request.htmx:
         restored = {"conversation": str(public_id), "address": address}
         return trigger_client_event(HttpResponse(status=204), "restored", restored)
+    if parameters.name(request, "back") == "deleted":
+        words = gettext("“%(title)s” is back in the list.")
+        messages.success(request, words % {"title": isolate_name(conversation.title or gettext(UNTITLED))})
+        return redirect("conversations:deleted")
     return redirect(address)

@@ -12,7 +12,9 @@ from django.views.decorators.http import require_GET, require_safe
 
 from chatsite.accounts.preferences.reader_time_zone import remember_time_zone
 from conversations.access import find_conversation
+from conversations.core.errors import ConversationNotFound
 from conversations.models import Conversation
+from conversations.selectors.conversations.deleted_conversations import find_deleted_conversation
 from conversations.selectors.conversations.sources import question_at
 from conversations.selectors.conversations.thread import position_of, position_on
 from conversations.services.conversations.conversations import scenario_to_begin_with
@@ -21,6 +23,7 @@ from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import request_reader
 
+from .deleted import show_deleted
 from .listed_conversations import listed_conversations, more_of_kind
 from .map_figures import map_figures
 from .page_context import ThreadPlace, new_page_context, page_context, thread_piece_context
@@ -44,7 +47,10 @@ def new(request: HtmxRequest) -> HttpResponse:
 @answers_errors()
 def conversation(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """A conversation; with the position of a question to be asked again more narrowly, that question is the draft."""
-    found = find_conversation(request.user, public_id)
+    try:
+        found = find_conversation(request.user, public_id)
+    except ConversationNotFound:
+        return show_deleted(request, find_deleted_conversation(request.user, public_id), status=404)
     remember_time_zone(request.user, request.COOKIES)
     context = page_context(request, found)
     position = parameters.position(request, "narrow")
