@@ -52,6 +52,7 @@ def test_stars_and_the_archive_show_in_all_tabs_and_a_message_brings_a_conversat
 def test_by_keyboard_alone(two):
     composer(two).focus()
     listed(two, "Bread with caraway").focus()
+    expect(listed(two, "Ferries to Reine")).to_have_attribute("tabindex", "-1")  # the keys of the list have come
     two.keyboard.press("ArrowDown")
     expect(listed(two, "Ferries to Reine")).to_be_focused()
     two.keyboard.press("ArrowRight")

@@ -46,6 +46,7 @@ def test_it_is_searched_without_scripts_too(three, open_page):
 
 def test_the_list_is_one_stop_of_the_tab_key_and_arrows_go_on(three):
     three.get_by_role("link", name="New conversation").focus()
+    expect(listed(three, "Ferries to Reine")).to_have_attribute("tabindex", "-1")  # the keys of the list have come
     three.keyboard.press("Tab")
     expect(listed(three, "Trains to Bodø")).to_be_focused()
     three.keyboard.press("ArrowDown")

@@ -1,7 +1,22 @@
-/** What is done with conversations in the list: the menu of an entry. Fetched when it is first asked for. */
+/** What is done with conversations in the list: its keys, the menu of an entry. Fetched once the list has the focus. */
 
 import { fetchStyles } from "../shared/bundles.js";
-import { query } from "../shared/dom.js";
+import { dataOf, focusedIn, query, queryAll } from "../shared/dom.js";
+import { drawTabStop, startListKeys } from "./list_keys.js";
+
+export { drawTabStop };
+
+/** The sidebars whose keys are started. @type {WeakSet<HTMLElement>} */
+const started = new WeakSet();
+
+/** @param {HTMLElement} sidebar */
+export function startList(sidebar) {
+  if (!started.has(sidebar)) {
+    started.add(sidebar);
+    startListKeys(sidebar);
+    drawTabStop(sidebar);
+  }
+}
 
 /**
  * Open the menu of an entry beside the button that has asked for it.
@@ -14,4 +29,26 @@ export async function openEntryMenu(menu, opener) {
   opener.setAttribute("popovertarget", menu.id); // by which menus.js finds it
   menu.hidePopover();
   menu.showPopover();
+  return true;
+}
+
+/** The entry that had the focus when the list was replaced, and those around it. @type {string[]} */
+let focused = [];
+
+/**
+ * Note which entry has the focus, and those that may have it if that one goes with the list that is replaced.
+ * @param {HTMLElement} sidebar
+ */
+export function noteFocus(sidebar) {
+  const entries = queryAll(sidebar, "[data-entry]");
+  const at = entries.findIndex((entry) => focusedIn(/** @type {Element} */ (entry.closest(".entry"))));
+  const next = at < 0 ? [] : [...entries.slice(at), ...entries.slice(0, at).reverse()];
+  focused = next.map((entry) => dataOf(entry, "entry"));
+}
+
+/** @param {HTMLElement} sidebar */
+export function focusAgain(sidebar) {
+  const entries = focused.map((conversation) => query(sidebar, `[data-entry="${conversation}"]`));
+  entries.find(Boolean)?.focus({ preventScroll: true });
+  focused = [];
 }

@@ -9,7 +9,6 @@ import { htmx, isPost } from "../shared/htmx.js";
 import { isolateName } from "../shared/names.js";
 import { sentence } from "../shared/sentences.js";
 import { showProblem } from "../shared/toasts.js";
-import { drawTabStop, startListKeys } from "./list_keys.js";
 import { hideEmptyGroups, moveEntry } from "./list_order.js";
 
 /**
@@ -26,8 +25,8 @@ export class Sidebar {
   /** Conversations for whose sake the list was asked for, as they were not in it. @type {Set<string>} */
   #soughtFor = new Set();
   #isUnderPointer = false;
-  /** The entry that had the focus when the list was replaced, and those around it. @type {string[]} */
-  #focused = [];
+  /** @type {typeof import("./list_tools.js") | undefined} */
+  #tools;
 
   /**
    * @param {HTMLElement} element
@@ -40,7 +39,7 @@ export class Sidebar {
     this.writing = this.#listedAs("writingIds");
     /** @type {Set<string>} */
     this.untold = new Set();
-    startListKeys(element);
+    element.addEventListener("focusin", () => this.#fetchTools());
     element.addEventListener("submit", (event) => this.#search(event));
     element.addEventListener("htmx:configRequest", (event) => this.#nameCurrent(event));
     element.addEventListener("htmx:beforeRequest", (event) => {
@@ -50,7 +49,7 @@ export class Sidebar {
       }
     });
     element.addEventListener("htmx:afterRequest", (event) => isPost(event) && this.close());
-    element.addEventListener("htmx:beforeSwap", (event) => closest(event, "[data-list]") && this.#noteFocus());
+    element.addEventListener("htmx:beforeSwap", (event) => closest(event, "[data-list]") && this.#tools?.noteFocus(element));
     element.addEventListener("htmx:afterSettle", (event) => this.#openMenu(event));
     element.addEventListener("htmx:load", (event) => this.#arrived(event));
     element.addEventListener("pointerover", (event) =>
@@ -235,7 +234,7 @@ export class Sidebar {
       for (const frame of heard) {
         this.take(frame);
       }
-      this.#focusAgain();
+      this.#tools?.focusAgain(this.element);
     }
     this.#draw();
     this.#tell();
@@ -248,24 +247,16 @@ export class Sidebar {
   async #openMenu(event) {
     const { detail } = /** @type {CustomEvent<{target: HTMLElement, requestConfig: {elt: HTMLElement}}>} */ (event);
     if (detail.target.id === "entry-menu") {
-      /** @type {typeof import("./list_tools.js") | undefined} */
-      const tools = await fetchBundle("listTools");
-      tools ? tools.openEntryMenu(detail.target, detail.requestConfig.elt) : showProblem(sentence("notOpened"));
+      await this.#fetchTools();
+      this.#tools?.openEntryMenu(detail.target, detail.requestConfig.elt) ?? showProblem(sentence("notOpened"));
     }
   }
 
-  /** Note which entry has the focus, and those that may have it if that one goes with the list that is replaced. */
-  #noteFocus() {
-    const entries = queryAll(this.element, "[data-entry]");
-    const at = entries.findIndex((entry) => focusedIn(/** @type {Element} */ (entry.closest(".entry"))));
-    const next = at < 0 ? [] : [...entries.slice(at), ...entries.slice(0, at).reverse()];
-    this.#focused = next.map((entry) => dataOf(entry, "entry"));
-  }
-
-  #focusAgain() {
-    const [entry] = this.#focused.map((conversation) => this.#entry(conversation)).filter(Boolean);
-    entry?.focus({ preventScroll: true });
-    this.#focused = [];
+  /** Fetch what is needed once the list is used; where that does not come, it is asked for again. */
+  async #fetchTools() {
+    const isNew = !this.#tools;
+    this.#tools ??= await fetchBundle("listTools");
+    isNew && this.#tools?.startList(this.element);
   }
 
   #draw() {
@@ -282,7 +273,7 @@ export class Sidebar {
       this.#mark(link, link.pathname === location.pathname);
     }
     this.#arrange();
-    drawTabStop(this.element);
+    this.#tools?.drawTabStop(this.element);
     this.#drawTab();
   }
 
@@ -381,10 +372,8 @@ export class Sidebar {
  * @param {string[]} conversations
  */
 function showPlaces(conversations) {
-  for (const part of queryAll(document, "[data-ordered]")) {
-    const conversation = dataOf(part, "ordered");
-    if (!conversation || conversations.includes(conversation)) {
-      htmx()?.trigger(part, "ordered");
-    }
+  const places = ["", ...conversations].map((conversation) => `[data-ordered="${conversation}"]`);
+  for (const part of queryAll(document, places.join())) {
+    htmx()?.trigger(part, "ordered");
   }
 }
