@@ -49,7 +49,10 @@ export class Sidebar {
       }
     });
     element.addEventListener("htmx:afterRequest", (event) => isPost(event) && this.close());
-    element.addEventListener("htmx:beforeSwap", (event) => closest(event, "[data-list]") && this.#tools?.noteFocus(element));
+    element.addEventListener(
+      "htmx:beforeSwap",
+      (event) => closest(event, "[data-list]") && this.#tools?.noteFocus(element),
+    );
     element.addEventListener("htmx:afterSettle", (event) => this.#openMenu(event));
     element.addEventListener("htmx:load", (event) => this.#arrived(event));
     element.addEventListener("pointerover", (event) =>
@@ -254,9 +257,8 @@ export class Sidebar {
 
   /** Fetch what is needed once the list is used; where that does not come, it is asked for again. */
   async #fetchTools() {
-    const isNew = !this.#tools;
     this.#tools ??= await fetchBundle("listTools");
-    isNew && this.#tools?.startList(this.element);
+    this.#tools?.startList(this.element);
   }
 
   #draw() {
