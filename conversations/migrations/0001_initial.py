@@ -172,6 +172,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Folder',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=80)),
+                ('is_folded', models.BooleanField(db_default=False, default=False)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='folders', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'verbose_name': 'folder',
+                'ordering': ['name'],
+                'constraints': [models.UniqueConstraint(fields=('owner', 'name'), name='folder_one_of_a_name')],
+            },
+        ),
+        migrations.CreateModel(
             name='Conversation',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -890,6 +905,20 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='document',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'parsing'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='document_parsing_has_a_lease'),
+        ),
+        migrations.AddField(
+            model_name='folder',
+            name='scenario',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='folders', to='conversations.scenario'),
+        ),
+        migrations.AddField(
+            model_name='conversation',
+            name='folder',
+            field=models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='conversations', to='conversations.folder'),
+        ),
+        migrations.AddIndex(
+            model_name='conversation',
+            index=models.Index(condition=models.Q(('folder', None), _negated=True), fields=['folder', '-last_active_at'], name='conversation_in_folder'),
         ),
         migrations.AddIndex(
             model_name='conversation',

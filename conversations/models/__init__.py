@@ -5,6 +5,7 @@ from .completion import Completion
 from .conversation import Conversation
 from .document import Document, DocumentFile
 from .export_lease import ExportLease
+from .folder import Folder
 from .kept_text import KeptText
 from .list_change import ListChange
 from .mcp_server import McpServer
@@ -39,6 +40,7 @@ __all__ = [
     "Document",
     "DocumentFile",
     "ExportLease",
+    "Folder",
     "KeptText",
     "LedgerSum",
     "ListChange",

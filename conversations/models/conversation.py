@@ -61,6 +61,9 @@ class Conversation(models.Model):
     searches_web = models.BooleanField(_("searches the web"), default=False, db_default=False)
     archived = models.BooleanField(_("archived"), default=False)
     starred = models.BooleanField(_("starred"), default=False)
+    folder = models.ForeignKey(
+        "conversations.Folder", on_delete=models.SET_NULL, null=True, related_name="conversations", db_index=False
+    )
     temporary_until = models.DateTimeField(
         _("temporary until"),
         null=True,
@@ -89,6 +92,9 @@ class Conversation(models.Model):
                 fields=["owner", "-last_active_at"],
                 condition=Q(deleted_at=None, archived=True),
                 name="conversation_archived",
+            ),
+            models.Index(
+                fields=["folder", "-last_active_at"], condition=~Q(folder=None), name="conversation_in_folder"
             ),
             models.Index(
                 fields=["owner", "-deleted_at"], condition=~Q(deleted_at=None), name="conversation_recently_deleted"

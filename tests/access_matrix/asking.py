@@ -103,6 +103,7 @@ def fields_of(world: World, who: Who) -> dict[str, Any]:
             "shows": "true",
             "starred": "true",
             "archived": "true",
+            "folded": "true",
             "verdict": "bad",
             "remark": "Stolen",
         }

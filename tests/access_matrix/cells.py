@@ -34,6 +34,10 @@ BODY_IDS = {
     ("conversations:export_several", "conversation"): "public_id",
     ("conversations:show_costs", "current"): "public_id",
     ("conversations:star", "current"): "public_id",
+    ("conversations:fold_folder", "current"): "public_id",
+    ("conversations:folders", "scenario"): "scenario_id",
+    ("conversations:move", "folder"): "folder_id",
+    ("conversations:new", "folder"): "folder_id",
 }
 ONLY_MARKS = {"current"}  # names the conversation that is open, in the list or to go back to; nothing is read by it
 

@@ -42,7 +42,16 @@ CONVERSATIONS = {
         *("new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"),
         *("usage", "export_usage", "show_costs"),
         *("about_me", "export_account", "readings"),
-        *("commands", "saved_prompts", "new_saved_prompt", "export_several", "archived", "deleted", "empty_deleted"),
+        *(
+            "commands",
+            "saved_prompts",
+            "new_saved_prompt",
+            "export_several",
+            "archived",
+            "deleted",
+            "empty_deleted",
+            "folders",
+        ),
     },
     Door.OBJECT: {
         *(
@@ -76,6 +85,7 @@ CONVERSATIONS = {
             "choose_model",
             "web_search",
             "keep",
+            *("folder", "delete_folder", "fold_folder", "move"),
             *("deleted_conversation", "actions", "place", "star", "archive", "undo"),
             "rename",
             "notes",

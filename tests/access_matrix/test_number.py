@@ -18,7 +18,7 @@ def test_readme_has_the_number_of_cells():
 
 
 # What reads an id that stands beside the address, and the field that it has there.
-READS = {"scenario_id": "scenario", "optional_unique_id": None}
+READS = {"scenario_id": "scenario", "folder_id": "folder", "optional_unique_id": None}
 
 
 def test_every_view_that_reads_an_id_beside_the_address_is_in_the_table():

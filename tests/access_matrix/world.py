@@ -41,6 +41,7 @@ from conversations.models import (
     ToolCall,
 )
 from conversations.services.conversations.conversations import delete_conversation, rename_conversation
+from conversations.services.conversations.folders import create_folder
 from conversations.services.conversations.list_changes import arrange_conversations
 from conversations.services.conversations.notes import save_about_me, save_notes
 from conversations.services.replies.end_reply import COMPLETE, end_reply
@@ -170,6 +171,7 @@ def belongings_of(user: User, content: str) -> Belongings:
         "scenario_document_id": documents[1].public_id,
         "picture_id": store_picture(conversation, content.encode(), alt_text=content).pk,
         "change_id": arrange_conversations(user, [conversation.public_id], starred=True).pk,
+        "folder_id": create_folder(user, name=f"{user.name}’s {content}").pk,
         "prompt_id": save_prompt(user, name=f"{user.name}’s", content=content).pk,
         "pk": make_passkey(user).pk,
     }
@@ -181,6 +183,7 @@ def unknown_ids() -> dict[str, Any]:
         "public_id": uuid.uuid4(),
         "reply_id": UNKNOWN,
         "change_id": UNKNOWN,
+        "folder_id": UNKNOWN,
         "message_id": UNKNOWN,
         "scenario_id": UNKNOWN,
         "call_id": UNKNOWN,

@@ -51,7 +51,11 @@ def example(error):
     ):
         return error(megabytes=20)
     if issubclass(
-        error, (errors.TooManyDocuments, errors.TooManyFiles, errors.TooManyPictures, errors.TooManySavedPrompts)
+        error,
+        (
+            *(errors.TooManyDocuments, errors.TooManyFiles, errors.TooManyPictures),
+            *(errors.TooManySavedPrompts, errors.TooManyFolders),
+        ),
     ):
         return error(most=100)
     if issubclass(error, errors.PicturesTooLargeForModel):

@@ -11,13 +11,34 @@ from django.utils import timezone
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from conversations.core.errors import ConversationNotFound
+from conversations.core.errors import (
+    ConversationNotFound,
+    FolderNameTaken,
+    FolderNotFound,
+    NameInvisible,
+    ScenarioNotFound,
+    TooManyFolders,
+)
 from conversations.live import fanout
-from conversations.models import Conversation, ListChange
+from conversations.models import Conversation, ListChange, Scenario
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
-from conversations.services.conversations.conversations import delete_conversation, restore_conversation
+from conversations.services.conversations import folders
+from conversations.services.conversations.conversations import (
+    delete_conversation,
+    restore_conversation,
+    start_conversation,
+)
+from conversations.services.conversations.folders import (
+    change_folder,
+    create_folder,
+    delete_folder,
+    find_folder,
+    fold_folder,
+    scenario_of_folder,
+)
 from conversations.services.conversations.list_changes import (
     arrange_conversations,
+    move_conversations,
     sweep_list_changes,
     undo_list_change,
 )
@@ -109,6 +130,80 @@ def test_changes_that_no_page_offers_to_undo_are_swept(alice):
         ListChange.objects.filter(pk=change.pk).update(created_at=then)
     sweep_list_changes()
     assert ListChange.objects.get() == change
+
+
+def test_a_folder_holds_conversations_until_it_is_deleted(alice):
+    inside, outside = talks(alice, 2)
+    work = create_folder(alice, name="Work")
+    move_conversations(alice, [inside.public_id], work)
+    assert list_conversations(alice) == [outside]
+    assert list_conversations(alice, Place.IN_FOLDER, folder=work) == [inside]
+    delete_folder(alice, work.pk)
+    assert list_conversations(alice) == [outside, inside]
+
+
+def test_a_move_is_undone_also_after_the_folder_it_came_from_was_deleted(alice):
+    [one] = talks(alice, 1)
+    first, second = (create_folder(alice, name=name) for name in ("First", "Second"))
+    move_conversations(alice, [one.public_id], first)
+    change = move_conversations(alice, [one.public_id], second)
+    undo_list_change(alice, change.pk)
+    assert list_conversations(alice, Place.IN_FOLDER, folder=first) == [one]
+    change = move_conversations(alice, [one.public_id], second)
+    delete_folder(alice, first.pk)
+    undo_list_change(alice, change.pk)
+    assert list_conversations(alice) == [one]
+
+
+def test_a_conversation_begun_in_a_folder_is_in_it_and_what_goes_on_stays_where_it_is(alice):
+    work = create_folder(alice, name="Work")
+    new = start_conversation(user=alice, public_id=uuid.uuid4(), folder_id=work.pk)
+    assert new.folder == work
+    post(new, "Hello")
+    move_conversations(alice, [new.public_id], None)
+    again = start_conversation(user=alice, public_id=new.public_id, folder_id=work.pk)
+    assert again.folder is None
+    theirs = create_folder(make_user("bob"), name="Bob's")
+    assert start_conversation(user=alice, public_id=uuid.uuid4(), folder_id=theirs.pk).folder is None
+
+
+def test_a_folder_has_a_scenario_that_its_owner_may_choose(alice):
+    bob = make_user("bob")
+    with pytest.raises(ScenarioNotFound):
+        create_folder(alice, name="Work", scenario_id=Scenario.objects.create(name="Bob's", owner=bob).pk)
+    offered = Scenario.objects.create(name="Translator", offered=True)
+    work = create_folder(alice, name="Work", scenario_id=offered.pk)
+    assert scenario_of_folder(alice, work) == offered
+    Scenario.objects.filter(pk=offered.pk).update(offered=False)
+    work = change_folder(alice, work.pk, name="Labour", scenario_id=offered.pk)
+    assert (work.name, scenario_of_folder(alice, work)) == ("Labour", None)
+    Scenario.objects.filter(pk=offered.pk).delete()
+    assert scenario_of_folder(alice, find_folder(alice, work.pk)) is None
+
+
+def test_names_of_folders_are_clean_and_different_and_there_are_not_too_many(alice, monkeypatch):
+    work = create_folder(alice, name="  Work\n")
+    assert work.name == "Work"
+    with pytest.raises(FolderNameTaken):
+        create_folder(alice, name="Work")
+    with pytest.raises(NameInvisible):
+        create_folder(alice, name="\u200b")
+    monkeypatch.setattr(folders, "MOST_FOLDERS", 1)
+    with pytest.raises(TooManyFolders):
+        create_folder(alice, name="More")
+
+
+def test_no_one_sees_changes_folds_or_deletes_the_folder_of_another_user(alice):
+    work, bob = create_folder(alice, name="Work"), make_user("bob")
+    for act in (
+        lambda: find_folder(bob, work.pk),
+        lambda: change_folder(bob, work.pk, name="Mine"),
+        lambda: fold_folder(bob, work.pk, is_folded=True),
+        lambda: delete_folder(bob, work.pk),
+    ):
+        with pytest.raises(FolderNotFound):
+            act()
+    assert find_folder(alice, work.pk).name == "Work"
 
 
 class ListOfSeveralTabs(RuleBasedStateMachine):

@@ -11,6 +11,7 @@
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ ├ NameInvisible, SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
+    │ │ FolderNameTaken, TooManyFolders
     │ └ PictureTooLarge, TooManyPictures, PicturesGone, PictureAlreadySent
     ├ SiteBusy                        the same request may be answered in a moment
     ├ FrameError                      the page sent what is not a frame
@@ -79,7 +80,7 @@
       ├ ReadingRefused                the content of others' conversations
       │ └ ReadingDisabled, ReasonRequired
       └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound, PictureNotFound
-        SavedPromptNotFound           also someone else's
+        SavedPromptNotFound, FolderNotFound  also someone else's
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
 """
@@ -92,6 +93,7 @@ from .access import (
     CallNotFound,
     ConversationNotFound,
     DocumentNotFound,
+    FolderNotFound,
     GateClosed,
     GatePasswordRequired,
     LanguageModelNotOffered,
@@ -181,6 +183,7 @@ from .inputs import (
     EffortNotAccepted,
     EmptyMessage,
     ExportUnderWay,
+    FolderNameTaken,
     FrameError,
     InputError,
     InvalidHistory,
@@ -205,6 +208,7 @@ from .inputs import (
     SummaryEmpty,
     SummaryTooLong,
     TemporaryNotExported,
+    TooManyFolders,
     TooManyPicturesForModel,
     TooManySavedPrompts,
     UploadTooLarge,
@@ -299,6 +303,8 @@ __all__ = [
     "ExportUnderWay",
     "FileMissing",
     "FilesTooLarge",
+    "FolderNameTaken",
+    "FolderNotFound",
     "FrameError",
     "GateClosed",
     "GatePasswordRequired",
@@ -387,6 +393,7 @@ __all__ = [
     "TooManyCalls",
     "TooManyDocuments",
     "TooManyFiles",
+    "TooManyFolders",
     "TooManyPictures",
     "TooManyPicturesForModel",
     "TooManyRepliesAtOnce",

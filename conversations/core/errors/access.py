@@ -179,6 +179,11 @@ class SavedPromptNotFound(AccessError):
     template = "There is no such saved prompt any more."
 
 
+class FolderNotFound(AccessError):
+    code = "folder_not_found"
+    template = "There is no such folder any more."
+
+
 class DocumentNotFound(AccessError):
     code = "document_not_found"
     template = "This document could not be found."

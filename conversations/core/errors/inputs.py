@@ -219,6 +219,19 @@ class SavedPromptTooLong(InputError):
         super().__init__(name=f"{name:,}", content=f"{content:,}")
 
 
+class FolderNameTaken(InputError):
+    code = "folder_name_taken"
+    template = "You have another folder of this name. Choose a different one."
+
+
+class TooManyFolders(InputError):
+    code = "too_many_folders"
+    template = "You have %(most)s folders, the most that can be kept. Delete one first."
+
+    def __init__(self, *, most: int) -> None:
+        super().__init__(most=most)
+
+
 class SavedPromptNameTaken(InputError):
     code = "saved_prompt_name_taken"
     template = "You have another saved prompt of this name. Choose a different one."

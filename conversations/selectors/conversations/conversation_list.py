@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.db.models import Exists, OuterRef, Q
 
 from chatsite.accounts.models import User
-from conversations.models import Conversation, Document, Run
+from conversations.models import Conversation, Document, Folder, Run
 from conversations.models.run import RunState
 
 # Begun by a picture that has not been sent, or by a message that was refused: nothing in it lasts.
@@ -24,13 +24,15 @@ class Place(Enum):
 
     UNDER_DATES = "dates"
     STARRED = "starred"
+    IN_FOLDER = "folder"
     ARCHIVED = "archived"
     ANYWHERE = "anywhere"
 
 
 PLACES = {
-    Place.UNDER_DATES: Q(archived=False, starred=False),
+    Place.UNDER_DATES: Q(archived=False, starred=False, folder=None),
     Place.STARRED: Q(archived=False, starred=True),
+    Place.IN_FOLDER: Q(archived=False, starred=False),
     Place.ARCHIVED: Q(archived=True),
     Place.ANYWHERE: Q(),
 }
@@ -40,6 +42,7 @@ def list_conversations(
     user: User,
     place: Place = Place.UNDER_DATES,
     *,
+    folder: Folder | None = None,
     before: dt.datetime | None = None,
     limit: int = 50,
     in_title: str = "",
@@ -47,10 +50,12 @@ def list_conversations(
     """Return the user's conversations of a *place*, most recently active first; *before* asks for the next page.
 
     One is listed from its first message, document, name or note on; a temporary one is not, unless it is kept. With
-    *in_title*, those whose title has it.
+    *in_title*, those whose title has it; with a *folder*, those in it.
     """
     there = PLACES[place] & Q(owner_id=user.pk, deleted_at=None, temporary_until=None)
     found = Conversation.objects.filter(~HOLDS_NOTHING, there)
+    if folder is not None:
+        found = found.filter(folder=folder)
     if in_title:
         found = found.filter(title__icontains=in_title)
     if before is not None:
@@ -58,7 +63,7 @@ def list_conversations(
     return list(found.order_by("-last_active_at")[:limit])
 
 
-LISTED = ("public_id", "title", "last_active_at", "starred", "archived")
+LISTED = ("public_id", "title", "last_active_at", "starred", "archived", "folder_id")
 
 
 class ActiveConversation(NamedTuple):
@@ -69,6 +74,7 @@ class ActiveConversation(NamedTuple):
     last_active_at: dt.datetime
     starred: bool
     archived: bool
+    folder_id: int | None
     state: str
 
     @property

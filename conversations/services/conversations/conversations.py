@@ -18,7 +18,7 @@ from chatsite.names import clean_name
 from conversations.core.errors import ConversationNotFound, ScenarioNotFound, WebSearchNotOffered
 from conversations.core.frames.definitions import ConversationDeleted, ConversationRenamed, ModelChosen
 from conversations.live.fanout import person_topic, publish, publish_frame
-from conversations.models import Conversation, Picture, Scenario
+from conversations.models import Conversation, Folder, Picture, Scenario
 from conversations.models.scenario import PLAIN, WITH_TOOLS, WebSearch
 from conversations.selectors.conversations.conversation_list import HOLDS_NOTHING
 from conversations.selectors.conversations.deleted_conversations import oldest_deletion
@@ -45,10 +45,12 @@ def start_conversation(
     effort: str = "",
     searches_web: bool = False,
     temporary: bool = False,
+    folder_id: int | None = None,
 ) -> Conversation:
     """Return the user's conversation *public_id*, begun with the scenario, the model and a web search if it is new.
 
-    A *temporary* one is deleted a day after it was begun.
+    A *temporary* one is deleted a day after it was begun. Until its first message it is put into the folder, if that is
+    one of the user's.
 
     The page chooses the id before anything is sent, so that sending again after a lost answer begins nothing twice.
     Raises `ConversationNotFound` if the id is someone else's, `ScenarioNotFound` if the user may not choose that one,
@@ -61,6 +63,9 @@ def start_conversation(
     conversation = existing or _begin(user, public_id, scenario_id, chosen)
     if conversation.owner_id != user.pk or conversation.deleted_at or _is_over(conversation):
         raise ConversationNotFound
+    if folder_id is not None and conversation.head_id is None and not conversation.is_temporary:
+        conversation.folder = Folder.objects.filter(owner=user, pk=folder_id).first()
+        conversation.save(update_fields=["folder"])
     return conversation
 
 

@@ -1,4 +1,4 @@
-"""Star, archive and delete one or several conversations as one change of the list, which can be undone as one."""
+"""Star, archive and move one or several conversations as one change of the list, which can be undone as one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.utils import timezone
 from chatsite.accounts.models import User
 from conversations.core.errors import ConversationNotFound
 from conversations.live.fanout import publish_list_change
-from conversations.models import Conversation, ListChange
+from conversations.models import Conversation, Folder, ListChange
 
 KEPT_TO_UNDO = dt.timedelta(days=1)
 SWEPT_AT_ONCE = 1_000
@@ -30,7 +30,16 @@ def arrange_conversations(
     if none is left. Of two changes at once the last one holds. All pages of the owner are told.
     """
     wanted = {"starred": starred, "archived": archived}
-    values = {name: value for name, value in wanted.items() if value is not None}
+    return _change(user, public_ids, {name: value for name, value in wanted.items() if value is not None})
+
+
+@transaction.atomic
+def move_conversations(user: User, public_ids: Collection[uuid.UUID], folder: Folder | None) -> ListChange:
+    """Put the user's conversations into the user's *folder*, or out of all. Otherwise like `arrange_conversations`."""
+    return _change(user, public_ids, {"folder_id": folder and folder.pk})
+
+
+def _change(user: User, public_ids: Collection[uuid.UUID], values: Mapping[str, Any]) -> ListChange:
     found = _lock(user, public_ids)
     if not found:
         raise ConversationNotFound
@@ -48,7 +57,10 @@ def undo_list_change(user: User, change_id: int) -> None:
     if change is None:
         raise ConversationNotFound
     found = _lock(user, [uuid.UUID(key) for key in change.before])
+    folders = set(Folder.objects.filter(owner=user).values_list("pk", flat=True))
     for values, pks in _grouped(change.before, found):
+        if "folder_id" in values and values["folder_id"] not in folders:  # which was deleted meanwhile
+            values["folder_id"] = None
         Conversation.objects.filter(pk__in=pks).update(**values)
     change.delete()
     _announce(user, found)
@@ -83,5 +95,5 @@ def _grouped(
     """Return which values go back to which conversations, each set of values once."""
     groups: dict[tuple[tuple[str, Any], ...], list[int]] = {}
     for each in found:
-        groups.setdefault(tuple(sorted(before[str(each.public_id)].items())), []).append(each.pk)
+        groups.setdefault(tuple(sorted(before.get(str(each.public_id), {}).items())), []).append(each.pk)
     return [(dict(values), pks) for values, pks in groups.items() if values]

@@ -17,7 +17,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext
 
 from chatsite.accounts.models import User
-from conversations.models import Conversation
+from conversations.models import Conversation, Folder
 from conversations.selectors.conversations.conversation_list import (
     ActiveConversation,
     Place,
@@ -30,12 +30,14 @@ from .date_groups import Group, Listed, group_by_date
 
 CONVERSATIONS_PER_PAGE = 50
 STARRED_AT_FIRST = 20
+IN_FOLDER_AT_FIRST = 20
 SOCKET_PATH = "/ws/"
 
 
 @dataclass(frozen=True, slots=True)
 class KindGroup:
-    """Conversations of a *kind*, whatever their date: `awaiting` approval, `writing` a reply, `starred`.
+    """Conversations of a *kind*, whatever their date: `awaiting` approval, `writing` a reply, `starred`, or
+    in a *folder*, which has none of them where it is folded.
 
     *before* asks for more of them.
     """
@@ -44,6 +46,7 @@ class KindGroup:
     conversations: Sequence[ActiveConversation | Conversation]
     kind: str
     before: str = ""
+    folder: Folder | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,11 @@ class ListedConversations:
 
     @property
     def is_empty(self) -> bool:
-        return not any(group.conversations for group in self.groups)
+        return not self.has_folders and not any(group.conversations for group in self.groups)
+
+    @property
+    def has_folders(self) -> bool:
+        return any(isinstance(group, KindGroup) and group.folder for group in self.groups)
 
     @property
     def awaiting_count(self) -> int:
@@ -99,9 +106,9 @@ def listed_conversations(
     in_order = sorted(undated, key=attrgetter("last_active_at"), reverse=True)
     by_date = group_by_date(in_order, zone=parameters.time_zone(request), shown_until=before)
     on_every_page = [_without(group, ids) for group in by_date]
-    starred = [] if before or in_title else [_starred_group(user, ids)]
+    on_top_of_dates = [] if before or in_title else [_starred_group(user, ids), *_folder_groups(user, ids)]
     return ListedConversations(
-        groups=[*([] if before else _active_groups(on_top)), *starred, *on_every_page],
+        groups=[*([] if before else _active_groups(on_top)), *on_top_of_dates, *on_every_page],
         active=active,
         before=_as_parameter(until),
         current=current,
@@ -109,8 +116,10 @@ def listed_conversations(
     )
 
 
-def more_of_kind(request: HttpRequest, *, before: dt.datetime) -> KindGroup:
-    """Return those starred conversations that follow the ones before a moment."""
+def more_of_kind(request: HttpRequest, *, before: dt.datetime, folder: Folder | None = None) -> KindGroup:
+    """Return those starred ones, or those in a folder, that follow the ones before a moment."""
+    if folder is not None:
+        return folder_group(folder, set(), before=before, limit=CONVERSATIONS_PER_PAGE)
     return _starred_group(cast(User, request.user), set(), before=before, limit=CONVERSATIONS_PER_PAGE)
 
 
@@ -133,9 +142,25 @@ def _starred_group(
     return KindGroup(gettext("Starred"), shown, "starred", _as_parameter(until))
 
 
+def folder_group(
+    folder: Folder, on_top: set[uuid.UUID], *, before: dt.datetime | None = None, limit: int = IN_FOLDER_AT_FIRST
+) -> KindGroup:
+    """Return a folder with its conversations that stand nowhere else; without any where it is folded."""
+    found: list[Conversation] = []
+    if not folder.is_folded:
+        found = list_conversations(folder.owner, Place.IN_FOLDER, folder=folder, before=before, limit=limit)
+    until = found[-1].last_active_at if len(found) == limit else None
+    shown = [each for each in found if each.public_id not in on_top]
+    return KindGroup(folder.name, shown, f"folder-{folder.pk}", _as_parameter(until), folder)
+
+
+def _folder_groups(user: User, on_top: set[uuid.UUID]) -> list[KindGroup]:
+    return [folder_group(folder, on_top) for folder in Folder.objects.filter(owner=user).select_related("owner")]
+
+
 def _place_of(conversation: ActiveConversation) -> bool:
     """Tell whether it stands elsewhere than under its date, once its reply has ended."""
-    return conversation.starred or conversation.archived
+    return conversation.starred or conversation.archived or conversation.folder_id is not None
 
 
 def _as_parameter(moment: dt.datetime | None) -> str:

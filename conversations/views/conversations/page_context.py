@@ -17,7 +17,7 @@ from django.utils.translation import gettext, gettext_lazy
 from chatsite.accounts.limits import effective_limits
 from conversations.core.window.window_record import WindowRecord
 from conversations.forms.tool_choice import chosen_tools
-from conversations.models import Conversation, Scenario
+from conversations.models import Conversation, Folder, Scenario
 from conversations.models.conversation import TEMPORARY, UNTITLED
 from conversations.providers.catalog.language_models import demo_is_used
 from conversations.selectors.conversations.documents import scenario_documents_count
@@ -184,12 +184,15 @@ def scenario_context(request: HtmxRequest, conversation: Conversation) -> dict[s
     }
 
 
-def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
+def new_page_context(
+    request: HtmxRequest, public_id: uuid.UUID, scenario: Scenario, *, folder: Folder | None = None
+) -> dict[str, Any]:
     """The page of a conversation that begins with its first message, and the language model that the address names."""
     conversation = Conversation(
         public_id=public_id,
         owner=request.user,
         scenario=scenario,
+        folder=folder,
         language_model=parameters.name(request, "language_model"),
         effort=parameters.name(request, "effort"),
         temporary_until=timezone.now() + KEPT_TEMPORARILY if _begins_temporary(request) else None,
@@ -213,6 +216,7 @@ def _title_of(conversation: Conversation) -> str:
 
 def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, Any]:
     public_id, scenario = conversation.public_id, conversation.scenario
+    folder_id = None if conversation.pk else conversation.folder_id
     return {
         "public_id": public_id,
         **scenario_context(request, conversation),
@@ -222,7 +226,8 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         **_coverage_context(None, EVERYTHING),
         "mark_labels": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),
         "parts": PART_LABELS,
-        "urls": json.dumps(_urls(public_id)),
+        "urls": json.dumps(_urls(public_id, folder_id)),
+        "post_query": f"?folder={folder_id}" if folder_id else "",
         **adding_context(Addresses("conversation", public_id)),
         **picture_context(),
         "scenario_documents": scenario_documents_count(scenario),
@@ -256,14 +261,16 @@ def page_context(request: HtmxRequest, conversation: Conversation, *, place: Thr
     }
 
 
-def _urls(public_id: uuid.UUID) -> dict[str, str]:
+def _urls(public_id: uuid.UUID, folder_id: int | None) -> dict[str, str]:
+    """Return what scripts ask. The first message of a conversation says to which folder it goes."""
+
     def of_conversation(name: str) -> str:
         return reverse(f"conversations:{name}", args=[public_id])
 
     return {
         "new": reverse("conversations:new"),
         "conversation": of_conversation("conversation"),
-        "messages": of_conversation("post"),
+        "messages": of_conversation("post") + (f"?folder={folder_id}" if folder_id else ""),
         "sync": of_conversation("sync"),
         "thread": of_conversation("thread"),
         "map": of_conversation("map"),

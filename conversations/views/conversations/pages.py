@@ -18,6 +18,7 @@ from conversations.selectors.conversations.deleted_conversations import find_del
 from conversations.selectors.conversations.sources import question_at
 from conversations.selectors.conversations.thread import position_of, position_on
 from conversations.services.conversations.conversations import scenario_to_begin_with
+from conversations.services.conversations.folders import find_folder, scenario_of_folder
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
@@ -37,9 +38,15 @@ PAGE = "conversations/conversation.html"
 def new(request: HtmxRequest) -> HttpResponse:
     """A conversation that begins with its first message; its id is chosen here, so that sending twice begins one."""
     remember_time_zone(request.user, request.COOKIES)
-    scenario = scenario_to_begin_with(request.user, parameters.scenario_id(request))
+    folder_id, scenario_id = parameters.folder_id(request), parameters.scenario_id(request)
+    folder = find_folder(request.user, folder_id) if folder_id else None
+    in_folder = folder and scenario_id is None and scenario_of_folder(request.user, folder)
+    scenario = in_folder or scenario_to_begin_with(request.user, scenario_id)
     public_id, shared = uuid.uuid4(), parameters.shared_text(request)
-    context = new_page_context(request, public_id, scenario) | {"draft": shared, "is_shared": bool(shared)}
+    context = new_page_context(request, public_id, scenario, folder=folder) | {
+        "draft": shared,
+        "is_shared": bool(shared),
+    }
     return render(request, PAGE, context)
 
 
@@ -107,8 +114,10 @@ def conversations(request: HtmxRequest) -> HttpResponse:
     current = parameters.optional_unique_id(request, "current")
     in_title = parameters.name(request, "title").strip()
     before = parameters.moment(request, "before")
-    if before and parameters.name(request, "kind") == "starred":
-        group = more_of_kind(request, before=before)
+    folder_id = parameters.folder_id(request)
+    if before and (folder_id or parameters.name(request, "kind") == "starred"):
+        folder = find_folder(request.user, folder_id) if folder_id else None
+        group = more_of_kind(request, before=before, folder=folder)
         return render(request, "conversations/_entries.html", {"group": group, "listed": {"current": current}})
     context = {"listed": listed_conversations(request, current=current, before=before, in_title=in_title)}
     if not request.htmx:

@@ -87,6 +87,16 @@ def scenario_id(request: HttpRequest) -> int | None:
     return int(value)
 
 
+def folder_id(request: HttpRequest) -> int | None:
+    """Return the id of the folder in the query or the form, or None if none is named."""
+    value = request.GET.get("folder") or request.POST.get("folder")
+    if not value:
+        return None
+    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
+        raise FrameError("folder")
+    return int(value)
+
+
 def version(request: HttpRequest) -> int:
     """Return the number of the version in the form."""
     value = request.POST.get("version", "")
@@ -131,6 +141,7 @@ def beginning(request: HttpRequest) -> dict[str, Any]:
         "effort": name(request, "effort"),
         "searches_web": is_switched_on(request, "searches_web"),
         "temporary": is_switched_on(request, "temporary"),
+        "folder_id": folder_id(request),
     }
 
 

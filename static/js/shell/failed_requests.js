@@ -16,7 +16,7 @@ import { clearProblems, showProblem } from "../shared/toasts.js";
 const TIMEOUT = "htmx:timeout";
 const FAILURES = ["htmx:sendError", TIMEOUT, "htmx:responseError"];
 const ASKING_BY_THEMSELVES = "[data-documents], [data-list], [data-ordered]"; // they ask again soon: no one waits for it
-const ABOUT_CONVERSATION = /^\/c\/([0-9a-f-]{36})\/(actions|star|archive|rename|notes|delete|restore)\/$/;
+const ABOUT_CONVERSATION = /^\/c\/([0-9a-f-]{36})\/(actions|move|star|archive|rename|notes|delete|restore)\/$/;
 const NO_ANSWER = 0;
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;

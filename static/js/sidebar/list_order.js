@@ -16,7 +16,7 @@ export function moveEntry(list, item, kind) {
   const focused = focusedIn(item);
   const target = kind && query(list, `[data-kind="${kind}"] .entries`);
   if (target) {
-    kind === "starred" ? target.prepend(item) : target.append(item); // it has just been active
+    /writing|awaiting/.test(kind) ? target.append(item) : target.prepend(item); // it has just been active
   } else if (dataOf(group, "kind")) {
     placeByDate(list, item);
   }
@@ -26,7 +26,7 @@ export function moveEntry(list, item, kind) {
 
 /** @param {HTMLElement} list */
 export function hideEmptyGroups(list) {
-  for (const group of queryAll(list, ".list-group")) {
+  for (const group of queryAll(list, "div.list-group")) {
     group.hidden = !query(group, ".entry");
   }
 }

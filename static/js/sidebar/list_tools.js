@@ -1,7 +1,9 @@
 /** What is done with conversations in the list: its keys, the menu of an entry. Fetched once the list has the focus. */
 
 import { fetchStyles } from "../shared/bundles.js";
-import { dataOf, focusedIn, query, queryAll } from "../shared/dom.js";
+import { closest, dataOf, focusedIn, query, queryAll } from "../shared/dom.js";
+import { htmx } from "../shared/htmx.js";
+import { startDragging } from "./dragging.js";
 import { drawTabStop, startListKeys } from "./list_keys.js";
 
 export { drawTabStop };
@@ -14,7 +16,21 @@ export function startList(sidebar) {
   if (!started.has(sidebar)) {
     started.add(sidebar);
     startListKeys(sidebar);
+    startDragging(sidebar);
+    sidebar.addEventListener("submit", (event) => search(sidebar, event));
     drawTabStop(sidebar);
+  }
+}
+
+/**
+ * What is typed is searched for already; Enter leads into what was found.
+ * @param {HTMLElement} sidebar
+ * @param {Event} event
+ */
+function search(sidebar, event) {
+  if (htmx() && closest(event, ".list-search")) {
+    event.preventDefault();
+    query(sidebar, "[data-entry]")?.focus();
   }
 }
 

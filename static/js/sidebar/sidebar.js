@@ -40,7 +40,6 @@ export class Sidebar {
     /** @type {Set<string>} */
     this.untold = new Set();
     element.addEventListener("focusin", () => this.#fetchTools());
-    element.addEventListener("submit", (event) => this.#search(event));
     element.addEventListener("htmx:configRequest", (event) => this.#nameCurrent(event));
     element.addEventListener("htmx:beforeRequest", (event) => {
       const { detail } = /** @type {CustomEvent<{target: Element}>} */ (event);
@@ -48,7 +47,10 @@ export class Sidebar {
         this.#heard = [];
       }
     });
-    element.addEventListener("htmx:afterRequest", (event) => isPost(event) && this.close());
+    element.addEventListener(
+      "htmx:afterRequest",
+      (event) => isPost(event) && !closest(event, ".list-folder") && this.close(),
+    );
     element.addEventListener(
       "htmx:beforeSwap",
       (event) => closest(event, "[data-list]") && this.#tools?.noteFocus(element),
@@ -148,17 +150,6 @@ export class Sidebar {
   showActive(awaiting, writing) {
     this.writing = new Set(writing);
     this.#showAwaiting(awaiting);
-  }
-
-  /**
-   * What is typed is searched for already; Enter leads into what was found.
-   * @param {Event} event
-   */
-  #search(event) {
-    if (htmx() && event.target instanceof Element && event.target.matches(".list-search")) {
-      event.preventDefault();
-      query(this.element, "[data-entry]")?.focus();
-    }
   }
 
   /** @param {ConversationRenamed} frame */
