@@ -104,6 +104,7 @@ def fields_of(world: World, who: Who) -> dict[str, Any]:
             "starred": "true",
             "archived": "true",
             "folded": "true",
+            "action": "move",
             "verdict": "bad",
             "remark": "Stolen",
         }

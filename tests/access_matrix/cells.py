@@ -37,6 +37,8 @@ BODY_IDS = {
     ("conversations:fold_folder", "current"): "public_id",
     ("conversations:folders", "scenario"): "scenario_id",
     ("conversations:move", "folder"): "folder_id",
+    ("conversations:arrange", "conversation"): "public_id",
+    ("conversations:arrange", "folder"): "folder_id",
     ("conversations:new", "folder"): "folder_id",
 }
 ONLY_MARKS = {"current"}  # names the conversation that is open, in the list or to go back to; nothing is read by it

@@ -51,6 +51,8 @@ CONVERSATIONS = {
             "deleted",
             "empty_deleted",
             "folders",
+            "select",
+            "arrange",
         ),
     },
     Door.OBJECT: {

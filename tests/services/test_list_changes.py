@@ -20,11 +20,13 @@ from conversations.core.errors import (
     TooManyFolders,
 )
 from conversations.live import fanout
-from conversations.models import Conversation, ListChange, Scenario
+from conversations.models import Conversation, ListChange, Run, Scenario
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
+from conversations.selectors.conversations.deleted_conversations import list_deleted_conversations
 from conversations.services.conversations import folders
 from conversations.services.conversations.conversations import (
     delete_conversation,
+    remove_deleted_conversations,
     restore_conversation,
     start_conversation,
 )
@@ -38,6 +40,7 @@ from conversations.services.conversations.folders import (
 )
 from conversations.services.conversations.list_changes import (
     arrange_conversations,
+    delete_conversations,
     move_conversations,
     sweep_list_changes,
     undo_list_change,
@@ -130,6 +133,19 @@ def test_changes_that_no_page_offers_to_undo_are_swept(alice):
         ListChange.objects.filter(pk=change.pk).update(created_at=then)
     sweep_list_changes()
     assert ListChange.objects.get() == change
+
+
+def test_several_are_deleted_and_brought_back_as_one_and_their_replies_stop(alice):
+    first, second, other = talks(alice, 3)
+    change = delete_conversations(alice, ids([first, second]))
+    assert list_conversations(alice) == [other]
+    assert set(list_deleted_conversations(alice)) == {first, second}
+    assert Run.objects.filter(reply__conversation__in=[first, second], state="waiting").count() == 0
+    remove_deleted_conversations(alice, second.public_id)
+    undo_list_change(alice, change.pk)
+    assert list_conversations(alice) == [other, first]
+    with pytest.raises(ConversationNotFound):
+        delete_conversations(make_user("bob"), [first.public_id])
 
 
 def test_a_folder_holds_conversations_until_it_is_deleted(alice):

@@ -1,4 +1,4 @@
-"""Star, archive and move one or several conversations as one change of the list, which can be undone as one."""
+"""Star, archive, move and delete one or several conversations as one change of the list, which can be undone as one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from django.utils import timezone
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ConversationNotFound
-from conversations.live.fanout import publish_list_change
-from conversations.models import Conversation, Folder, ListChange
+from conversations.core.frames.definitions import ConversationDeleted
+from conversations.live.fanout import person_topic, publish, publish_list_change
+from conversations.models import Conversation, Folder, ListChange, Message
+from conversations.selectors.conversations.deleted_conversations import oldest_deletion
+from conversations.services.replies.stop_reply import stop_reply
 
 KEPT_TO_UNDO = dt.timedelta(days=1)
 SWEPT_AT_ONCE = 1_000
@@ -39,6 +42,20 @@ def move_conversations(user: User, public_ids: Collection[uuid.UUID], folder: Fo
     return _change(user, public_ids, {"folder_id": folder and folder.pk})
 
 
+def delete_conversations(user: User, public_ids: Collection[uuid.UUID]) -> ListChange:
+    """Delete the user's conversations and stop their replies. Otherwise like `arrange_conversations`."""
+    with transaction.atomic():
+        change = _change(user, public_ids, {"deleted_at": timezone.now()})
+        for key in change.before:
+            _announce_deletion(user, uuid.UUID(key), deleted=True)
+    streaming = Message.objects.filter(
+        conversation__owner=user, conversation__public_id__in=list(change.before), state="streaming"
+    )
+    for reply in streaming.select_related("conversation"):
+        stop_reply(conversation=reply.conversation, reply_id=reply.pk)
+    return change
+
+
 def _change(user: User, public_ids: Collection[uuid.UUID], values: Mapping[str, Any]) -> ListChange:
     found = _lock(user, public_ids)
     if not found:
@@ -56,7 +73,12 @@ def undo_list_change(user: User, change_id: int) -> None:
     change = ListChange.objects.select_for_update().filter(owner=user, pk=change_id).first()
     if change is None:
         raise ConversationNotFound
-    found = _lock(user, [uuid.UUID(key) for key in change.before])
+    public_ids = [uuid.UUID(key) for key in change.before]
+    if any("deleted_at" in values for values in change.before.values()):
+        _restore(user, public_ids)
+        change.delete()
+        return
+    found = _lock(user, public_ids)
     folders = set(Folder.objects.filter(owner=user).values_list("pk", flat=True))
     for values, pks in _grouped(change.before, found):
         if "folder_id" in values and values["folder_id"] not in folders:  # which was deleted meanwhile
@@ -76,6 +98,20 @@ def _lock(user: User, public_ids: Collection[uuid.UUID]) -> list[Conversation]:
     """Lock those that are there, in one order for all: two changes at once wait for each other and end."""
     there = Conversation.objects.filter(owner=user, public_id__in=public_ids, deleted_at=None, temporary_until=None)
     return list(there.select_for_update(no_key=True).order_by("pk"))
+
+
+def _restore(user: User, public_ids: Collection[uuid.UUID]) -> None:
+    """Bring back those that are not gone yet."""
+    deleted = Conversation.objects.filter(owner=user, public_id__in=public_ids, deleted_at__gt=oldest_deletion())
+    found = list(deleted.select_for_update(no_key=True).order_by("pk"))
+    Conversation.objects.filter(pk__in=[each.pk for each in found]).update(deleted_at=None)
+    for each in found:
+        _announce_deletion(user, each.public_id, deleted=False)
+
+
+def _announce_deletion(user: User, public_id: uuid.UUID, *, deleted: bool) -> None:
+    frame = ConversationDeleted(public_id, deleted, can_be_undone=deleted)
+    transaction.on_commit(partial(publish, person_topic(user.pk), frame.to_json()))
 
 
 def _announce(user: User, conversations: Iterable[Conversation]) -> None:

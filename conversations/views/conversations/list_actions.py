@@ -8,20 +8,30 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
+from chatsite.accounts.models import User
 from chatsite.names import isolate_name
 from conversations.access import find_conversation
-from conversations.models import Conversation, ListChange
+from conversations.core.errors import FrameError
+from conversations.models import Conversation, Folder, ListChange
 from conversations.models.conversation import UNTITLED
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
-from conversations.services.conversations.list_changes import arrange_conversations, undo_list_change
+from conversations.services.conversations.folders import find_folder
+from conversations.services.conversations.list_changes import (
+    arrange_conversations,
+    delete_conversations,
+    move_conversations,
+    undo_list_change,
+)
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 
 from .listed_conversations import CONVERSATIONS_PER_PAGE, listed_conversations
+
+MOST_AT_ONCE = 1_000
 
 
 @require_GET
@@ -60,6 +70,55 @@ def archive(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     words = gettext("“%(title)s” is archived.") if archived else gettext("“%(title)s” is back in the list.")
     _offer_undo(request, words % {"title": isolate_name(conversation.title or gettext(UNTITLED))}, change)
     return _show_list(request) if request.htmx else redirect(_page_to_go_back_to(request, conversation))
+
+
+@require_GET
+@answers_errors()
+def select(request: HtmxRequest) -> HttpResponse:
+    """What is done with several conversations: the bar below the list for scripts, else a page with boxes to tick."""
+    context: dict[str, object] = {"folders": request.user.folders.all()}
+    if request.htmx:
+        return render(request, "conversations/_selection_bar.html", context)
+    before = parameters.moment(request, "before")
+    shown = list_conversations(request.user, Place.ANYWHERE, before=before, limit=CONVERSATIONS_PER_PAGE)
+    context["conversations"] = shown
+    context["more"] = shown[-1].last_active_at if len(shown) == CONVERSATIONS_PER_PAGE else None
+    return render(request, "conversations/select.html", context)
+
+
+@require_POST
+@answers_errors()
+def arrange(request: HtmxRequest) -> HttpResponse:
+    """Do with several conversations what the form's `action` says, as one change that can be undone."""
+    folder_id = parameters.folder_id(request)
+    folder = find_folder(request.user, folder_id) if folder_id else None
+    ids = [parameters.unique_id(each, "conversation") for each in request.POST.getlist("conversation")]
+    if not 0 < len(ids) <= MOST_AT_ONCE:
+        raise FrameError("conversation")
+    change, words = _arrange(request.user, ids, parameters.name(request, "action"), folder)
+    _offer_undo(request, words, change)
+    return _show_list(request) if request.htmx else redirect("conversations:select")
+
+
+def _arrange(user: User, ids: list[uuid.UUID], action: str, folder: Folder | None) -> tuple[ListChange, str]:
+    """Return the change and what is said of it."""
+    count = len(ids)
+    match action:
+        case "star":
+            words = ngettext("%(count)s conversation is starred.", "%(count)s conversations are starred.", count)
+            change = arrange_conversations(user, ids, starred=True)
+        case "archive":
+            words = ngettext("%(count)s conversation is archived.", "%(count)s conversations are archived.", count)
+            change = arrange_conversations(user, ids, archived=True)
+        case "move":
+            words = ngettext("%(count)s conversation is moved.", "%(count)s conversations are moved.", count)
+            change = move_conversations(user, ids, folder)
+        case "delete":
+            words = ngettext("%(count)s conversation is deleted.", "%(count)s conversations are deleted.", count)
+            change = delete_conversations(user, ids)
+        case _:
+            raise FrameError("action")
+    return change, words % {"count": count}
 
 
 @require_POST

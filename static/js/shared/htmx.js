@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{process: (element: Element) => void, trigger: (element: Element, event: string) => void,
- *   ajax: (verb: string, url: string, options: {target: string, swap: string, source?: Element, values?: Record<string, string>}) => Promise<void>}} Htmx
+ *   ajax: (verb: string, url: string, options: {target: string, swap: string, source?: Element, values?: Record<string, string | string[]>}) => Promise<void>}} Htmx
  */
 
 /** @returns {Htmx | undefined} */

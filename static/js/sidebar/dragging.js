@@ -27,7 +27,7 @@ export function startDragging(sidebar) {
     const [, conversation] = CONVERSATION.exec(event.dataTransfer?.getData(LINK).trim() ?? "") ?? [];
     if (target && conversation) {
       event.preventDefault();
-      drop(sidebar, conversation, target);
+      drop(sidebar, conversation, target).catch(() => undefined); // failed_requests.js says why
     }
   });
 }
