@@ -118,6 +118,13 @@ PICTURE_MEGABYTES = ENV.integer(
 )
 PICTURES_PER_MESSAGE = ENV.integer("PICTURES_PER_MESSAGE", default=20, minimum=1, help="Most pictures of one message.")
 
+IMPORT_MEGABYTES = ENV.integer(
+    "IMPORT_MEGABYTES",
+    default=2_000,
+    minimum=0,
+    help="Most megabytes of an export of another chat program that is imported, all its files together; 0 forbids it.",
+)
+
 # Web search
 
 WEB_SEARCH_URL = ENV.text(

@@ -29,6 +29,7 @@ core | chatsite.postgres | chatsite.health | chatsite.names
 # The floors inside a package, drawn in the same way.
 FLOORS_INSIDE = {
     "conversations.services": """
+        imports
         portability
         scenarios | saved_prompts
         messages
@@ -54,7 +55,7 @@ FLOORS_INSIDE = {
         tokens | egress
     """,
     "conversations.core": """
-        documents | money
+        documents | money | imports
         window
         recall
         prompt | frames | tools

@@ -3,7 +3,8 @@
 Sockets share the loop's own threads. The run worker has a pool of its own: when every other thread waits for the
 database, replies must still be saved and leases prolonged. And so has what renders many messages at once: one user's
 long conversation must not keep the others from sending. The indexer has one thread: whatever is there to be indexed, it
-takes no more of the process than that. Looking up has its own, too: people may keep millions of words to look in.
+takes no more of the process than that; and so have imports. Looking up has its own, too: people may keep millions of
+words to look in.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ R = TypeVar("R")
 _loop: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("loop", default=None)
 _rendering_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="rendering")
 _indexer_threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="indexer")
+_importer_threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="importer")
 _look_up_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="look-up")
 _worker_threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="run-worker")
 
@@ -47,6 +49,11 @@ def in_worker_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
 def in_indexer_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
     """Return *function* to be awaited, for the indexer."""
     return _in(_indexer_threads, long_work()(function))
+
+
+def in_importer_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
+    """Return *function* to be awaited, for the importer."""
+    return _in(_importer_threads, long_work()(function))
 
 
 def in_look_up_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:

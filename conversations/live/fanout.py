@@ -33,6 +33,7 @@ DOCUMENTS = "documents"  # … and of documents that are to be read
 DOCUMENTS_READ = "documents_read"  # … and replies, that one has been read, or could not be
 COUNTS = "counts"  # … and of conversations whose messages are to be counted in another encoding
 MESSAGES = "messages"  # … and of messages that are to be indexed
+IMPORTS = "imports"  # … and of imports that wait
 PROCESS_ID = uuid.uuid4().hex
 Deliver = Callable[[str], None]
 Event = dict[str, str]  # as the channel layer takes it

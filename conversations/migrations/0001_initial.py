@@ -1075,6 +1075,101 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ConversationImport',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('state', models.CharField(choices=[('uploading', 'Uploading'), ('waiting', 'Waiting'), ('running', 'Running'), ('ended', 'Ended'), ('cancelled', 'Cancelled'), ('failed', 'Failed')], default='uploading', max_length=10)),
+                ('is_cancelled', models.BooleanField(default=False)),
+                ('items', models.PositiveIntegerField(default=0)),
+                ('total_bytes', models.BigIntegerField(default=0)),
+                ('read_bytes', models.BigIntegerField(default=0)),
+                ('report', models.JSONField(default=dict)),
+                ('error_code', models.CharField(blank=True, max_length=50)),
+                ('worker', models.CharField(blank=True, max_length=100)),
+                ('attempt', models.PositiveSmallIntegerField(default=0)),
+                ('lease_until', models.DateTimeField(null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('changed_at', models.DateTimeField(auto_now=True)),
+                ('started_at', models.DateTimeField(null=True)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='imports', to=settings.AUTH_USER_MODEL)),
+                ('scenario', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='conversations.scenario')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ConversationOrigin',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('format', models.CharField(max_length=20)),
+                ('source_id', models.CharField(max_length=100)),
+                ('item', models.PositiveIntegerField(default=0)),
+                ('brought_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='brought', to='conversations.conversationimport')),
+                ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='origins', to='conversations.conversation')),
+                ('owner', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ImportFile',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveSmallIntegerField()),
+                ('name', models.CharField(max_length=255)),
+                ('size_bytes', models.BigIntegerField()),
+                ('received_bytes', models.BigIntegerField(default=0)),
+                ('of_import', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='conversations.conversationimport')),
+            ],
+            options={
+                'ordering': ['number'],
+            },
+        ),
+        migrations.CreateModel(
+            name='ImportPiece',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('start', models.BigIntegerField()),
+                ('content', models.BinaryField()),
+                ('file', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='pieces', to='conversations.importfile')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='MessageOrigin',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('source_id', models.CharField(max_length=100)),
+                ('conversation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='conversations.conversation')),
+                ('message', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='conversations.message')),
+            ],
+        ),
+        migrations.AddIndex(
+            model_name='conversationimport',
+            index=models.Index(condition=models.Q(('state__in', ['waiting', 'running'])), fields=['id'], name='import_to_do'),
+        ),
+        migrations.AddConstraint(
+            model_name='conversationimport',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='import_running_has_a_lease'),
+        ),
+        migrations.AddConstraint(
+            model_name='conversationimport',
+            constraint=models.UniqueConstraint(condition=models.Q(('state', 'running')), fields=('owner',), name='import_one_running_of_owner'),
+        ),
+        migrations.AddConstraint(
+            model_name='conversationorigin',
+            constraint=models.UniqueConstraint(fields=('owner', 'format', 'source_id'), name='conversation_origin_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='importfile',
+            constraint=models.UniqueConstraint(fields=('of_import', 'number'), name='import_file_number'),
+        ),
+        migrations.AddConstraint(
+            model_name='importpiece',
+            constraint=models.UniqueConstraint(fields=('file', 'start'), name='import_piece_start'),
+        ),
+        migrations.AddConstraint(
+            model_name='messageorigin',
+            constraint=models.UniqueConstraint(fields=('conversation', 'source_id'), name='message_origin_once'),
+        ),
+        migrations.CreateModel(
             name='TitleState',
             fields=[
                 ('conversation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='title_state', serialize=False, to='conversations.conversation')),

@@ -3,6 +3,7 @@
 from .calibration import Calibration
 from .completion import Completion
 from .conversation import Conversation
+from .conversation_import import ConversationImport, ConversationOrigin, ImportFile, ImportPiece, MessageOrigin
 from .document import Document, DocumentFile
 from .export_lease import ExportLease
 from .folder import Folder
@@ -36,17 +37,22 @@ __all__ = [
     "Calibration",
     "Completion",
     "Conversation",
+    "ConversationImport",
+    "ConversationOrigin",
     "ConversationSum",
     "Document",
     "DocumentFile",
     "ExportLease",
     "Folder",
+    "ImportFile",
+    "ImportPiece",
     "KeptText",
     "LedgerSum",
     "ListChange",
     "McpServer",
     "Message",
     "MessageIndex",
+    "MessageOrigin",
     "MessagePassage",
     "MessagePostings",
     "MessageVector",

@@ -46,8 +46,8 @@ class Message(models.Model):
     count. Of a reply with steps each has its own. It is shown and exported, and part of nothing else: no prompt, index,
     search, title or summary has it.
 
-    *copied_model* names the language model that made a reply which was copied into a branch: the requests for it stay
-    those of the reply that it was copied from.
+    *copied_model* names the language model that made a reply which was copied into a branch, or imported: the requests
+    for it stay those of the reply that it was copied from.
 
     *name* says who speaks, where an imported history has several people; prompts leave it out.
 

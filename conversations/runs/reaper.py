@@ -25,6 +25,7 @@ from conversations.services.conversations.conversations import (
 )
 from conversations.services.conversations.list_changes import sweep_list_changes
 from conversations.services.documents.upload_limits import sweep_upload_counts
+from conversations.services.imports.import_files import sweep_imports
 from conversations.services.ledger.close_days import close_days
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.pictures.pictures import sweep_unsent_pictures
@@ -98,6 +99,7 @@ def tidy_once() -> None:
     sweep_upload_counts()
     sweep_list_changes()
     sweep_unsent_pictures()
+    sweep_imports()
     sweep_unused_conversations()
     sweep_heartbeats()
     close_days()

@@ -28,7 +28,8 @@ SELECT
   EXISTS (SELECT FROM conversations_document WHERE state IN ('waiting', 'parsing')),
   EXISTS (SELECT FROM conversations_pathchange),
   EXISTS (SELECT FROM conversations_summarystate WHERE due_at <= statement_timestamp()),
-  EXISTS (SELECT FROM conversations_titlestate WHERE due_at <= statement_timestamp())
+  EXISTS (SELECT FROM conversations_titlestate WHERE due_at <= statement_timestamp()),
+  EXISTS (SELECT FROM conversations_conversationimport WHERE state IN ('waiting', 'running'))
 """
 
 
@@ -42,6 +43,7 @@ class WaitingWork:
     messages: bool
     summaries: bool
     titles: bool
+    imports: bool
 
 
 def find_waiting_work() -> WaitingWork:

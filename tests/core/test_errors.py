@@ -47,7 +47,14 @@ def example(error):
     if issubclass(error, errors.UploadTooLarge):
         return error(kilobytes=2_048)
     if issubclass(
-        error, (errors.DocumentTooLarge, errors.DocumentStorageFull, errors.FilesTooLarge, errors.PictureTooLarge)
+        error,
+        (
+            errors.DocumentTooLarge,
+            errors.DocumentStorageFull,
+            errors.FilesTooLarge,
+            errors.PictureTooLarge,
+            errors.ImportTooLarge,
+        ),
     ):
         return error(megabytes=20)
     if issubclass(
@@ -58,6 +65,8 @@ def example(error):
         ),
     ):
         return error(most=100)
+    if issubclass(error, errors.ExportForeign):
+        return error(form="DeepSeek")
     if issubclass(error, errors.PicturesTooLargeForModel):
         return error(given_bytes=28_000_001, most_bytes=28_000_000)
     if issubclass(error, errors.TooManyPicturesForModel):

@@ -12,6 +12,7 @@
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ ├ NameInvisible, SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
     │ │ FolderNameTaken, TooManyFolders
+    │ ├ ImportsForbidden, ImportTooLarge, TooManyImports, ImportNotFound, ImportPieceMisplaced
     │ └ PictureTooLarge, TooManyPictures, PicturesGone, PictureAlreadySent
     ├ SiteBusy                        the same request may be answered in a moment
     ├ FrameError                      the page sent what is not a frame
@@ -32,6 +33,9 @@
     │ └ DocumentTooLong, DocumentTooCostly, DocumentParsingInterrupted
     ├ PictureError                    a picture can't be read
     │ └ PictureEmpty, PictureDamaged, PictureKindUnknown, PictureTooManyPixels, PictureTooCostly
+    ├ ExportError                     nothing of a file, or nothing more, can be imported
+    │ ├ ExportEncrypted, ExportDamaged, ExportNotJson, ExportTooLarge
+    │ └ ExportUnknown, ExportForeign, ExportManifestOnly, ExportWithoutConversations, ImportInterrupted
     ├ LookUpTooCostly                 too many passages; the reply is made without them
     ├ WebSearchError                  no results of the web; the reply is made without them
     │ ├ WebSearchUnreachable, WebSearchTimedOut, WebSearchBusy, WebSearchRefused
@@ -178,6 +182,23 @@ from .documents import (
     TooManyDocuments,
     TooManyFiles,
 )
+from .imports import (
+    ExportDamaged,
+    ExportEncrypted,
+    ExportError,
+    ExportForeign,
+    ExportManifestOnly,
+    ExportNotJson,
+    ExportTooLarge,
+    ExportUnknown,
+    ExportWithoutConversations,
+    ImportInterrupted,
+    ImportNotFound,
+    ImportPieceMisplaced,
+    ImportsForbidden,
+    ImportTooLarge,
+    TooManyImports,
+)
 from .inputs import (
     CallNotAwaitingApproval,
     EffortNotAccepted,
@@ -300,7 +321,16 @@ __all__ = [
     "EmbeddingsChanged",
     "EmptyMessage",
     "EmptyReply",
+    "ExportDamaged",
+    "ExportEncrypted",
+    "ExportError",
+    "ExportForeign",
+    "ExportManifestOnly",
+    "ExportNotJson",
+    "ExportTooLarge",
     "ExportUnderWay",
+    "ExportUnknown",
+    "ExportWithoutConversations",
     "FileMissing",
     "FilesTooLarge",
     "FolderNameTaken",
@@ -308,6 +338,11 @@ __all__ = [
     "FrameError",
     "GateClosed",
     "GatePasswordRequired",
+    "ImportInterrupted",
+    "ImportNotFound",
+    "ImportPieceMisplaced",
+    "ImportTooLarge",
+    "ImportsForbidden",
     "InputError",
     "InvalidHistory",
     "KeptReasoningTooLong",
@@ -394,6 +429,7 @@ __all__ = [
     "TooManyDocuments",
     "TooManyFiles",
     "TooManyFolders",
+    "TooManyImports",
     "TooManyPictures",
     "TooManyPicturesForModel",
     "TooManyRepliesAtOnce",

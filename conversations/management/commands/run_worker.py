@@ -21,6 +21,7 @@ from conversations.management.memory import return_freed_memory
 from conversations.management.startup import require_database
 from conversations.metrics import REGISTRY
 from conversations.runs.background_writer import summary_writer, title_writer
+from conversations.runs.importer import Importer
 from conversations.runs.indexer import Indexer
 from conversations.runs.message_counter import MessageCounter
 from conversations.runs.message_indexer import MessageIndexer
@@ -70,6 +71,7 @@ async def work(*, say_ready: Callable[[], None], say_stopping: Callable[[], None
         MessageCounter(),
         summary_writer(),
         title_writer(),
+        Importer(),
         PoolNotes(),
         Worker(),
     )

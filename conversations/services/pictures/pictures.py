@@ -67,7 +67,7 @@ def add_picture(*, user: User, public_id: uuid.UUID, name: str, content: bytes, 
     with transaction.atomic():
         conversation = start_conversation(user=user, public_id=public_id, **beginning)
         lock_admitted(user)
-        return _keep(user, lock_conversation(conversation), name, read)
+        return keep_picture(user, lock_conversation(conversation), name, read)
 
 
 _turns: dict[int, threading.Lock] = {}
@@ -91,7 +91,8 @@ def _turn_to_read(user_id: int) -> Iterator[None]:
                 del _turns[user_id], _takers[user_id]
 
 
-def _keep(user: User, conversation: Conversation, name: str, read: ReadPicture) -> Picture:
+def keep_picture(user: User, conversation: Conversation, name: str, read: ReadPicture) -> Picture:
+    """Store a picture that was read in a conversation, which is locked. Raises `DocumentStorageFull`."""
     digest = hashlib.sha256(read.content).hexdigest()
     if found := Picture.objects.select_for_update(no_key=True).filter(conversation=conversation, digest=digest).first():
         found.created_at = timezone.now()  # it is about to be sent: not swept meanwhile

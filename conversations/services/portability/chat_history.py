@@ -15,11 +15,12 @@ from functools import partial
 from typing import Any, Self
 
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from chatsite.accounts.models import User
+from chatsite.postgres.copy_rows import take_ids
 from conversations.access import require_admitted
 from conversations.core.errors import InvalidHistory
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall, Role
@@ -168,7 +169,7 @@ def _numbered(
     """Yield the rows with their ids: each names the one before it as its parent, and all are stored together."""
     head = conversation.head
     parent_id, position = (head.pk, head.position + 1) if head else (None, 0)
-    for offset, (pk, message) in enumerate(zip(_take_ids(len(messages)), messages, strict=True)):
+    for offset, (pk, message) in enumerate(zip(take_ids(Message, len(messages)), messages, strict=True)):
         yield Message(
             pk=pk,
             conversation=conversation,
@@ -183,11 +184,3 @@ def _numbered(
             encoding=context.language_model.encoding,
         )
         parent_id = pk
-
-
-def _take_ids(count: int) -> list[int]:
-    """Take ids of messages from the database's own sequence."""
-    taken = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
-    with connection.cursor() as cursor:
-        cursor.execute(taken, [Message._meta.db_table, count])
-        return [row[0] for row in cursor.fetchall()]

@@ -1,0 +1,279 @@
+"""ChatGPT's export: a conversation is a `mapping` of nodes, of which many were never shown.
+
+The tree is that of `parent`, and goes on at `current_node`. A reply there is a chain of nodes (thoughts, calls of
+tools, their results, texts); here it is one message with its reasoning.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .citations import replace_citations
+from .imported import (
+    CANVAS_CHANGES,
+    CYCLE,
+    EMPTY,
+    HIDDEN,
+    LONE_REASONING,
+    MADE_PICTURES,
+    OTHER_FILES,
+    REASONING_NOTES,
+    SYSTEM,
+    TOOLS,
+    VOICE,
+    Broken,
+    ImportedConversation,
+    ImportedMessage,
+    Left,
+    PictureSource,
+    as_id,
+    as_list,
+    as_mapping,
+    as_text,
+    unknown,
+)
+from .message_tree import deepest_newest, join_turns, order_nodes
+from .moments import read_moment
+
+CONTEXT_TYPES = {"user_editable_context", "model_editable_context"}
+TOOL_TYPES = {
+    *("execution_output", "tether_browsing_display", "tether_quote", "sonic_webpage", "system_error"),
+    "computer_output",
+}
+PICTURES = {"image/png", "image/jpeg", "image/webp", "image/gif", "image/heic", "image/heif"}
+VOICE_PARTS = {"audio_asset_pointer", "real_time_user_audio_video_asset_pointer"}
+SCHEMES = ("file-service://", "sediment://")
+
+
+class Thoughts(NamedTuple):
+    text: str
+
+
+@dataclass(slots=True)
+class Place:
+    """What a node leaves for those below it: the message that they follow, and thoughts that wait for their answer."""
+
+    message: str | None = None
+    thoughts: tuple[tuple[str, str], ...] = ()
+
+
+def looks_like_chatgpt(item: Mapping[str, Any]) -> bool:
+    nodes = as_mapping(item.get("mapping"))
+    return bool(nodes) and all(isinstance(node, dict) for node in list(nodes.values())[:5])
+
+
+def read_chatgpt(item: Mapping[str, Any]) -> ImportedConversation:
+    """Return the conversation. Raises `Broken`."""
+    nodes = {key: node for key, node in as_mapping(item.get("mapping")).items() if isinstance(node, dict)}
+    if not nodes:
+        raise Broken("no_messages")
+    conversation = ImportedConversation(
+        as_id(item.get("conversation_id")) or as_id(item.get("id")),
+        as_text(item.get("title")),
+        read_moment(item.get("create_time")),
+        read_moment(item.get("update_time")),
+        archived=item.get("is_archived") is True,
+        starred=item.get("is_starred") is True or read_moment(item.get("pinned_time")) is not None,
+    )
+    parents = {key: node.get("parent") if isinstance(node.get("parent"), str) else None for key, node in nodes.items()}
+    ordered, in_circle = order_nodes(parents)
+    if not ordered:
+        raise Broken("cycle")
+    _count_left(conversation, [CYCLE for key in in_circle if nodes[key].get("message")])
+    default_model = as_text(item.get("default_model_slug"))
+    places = _read_nodes(conversation, nodes, parents, ordered, "" if default_model == "auto" else default_model)
+    current = item.get("current_node")
+    current = current if current in places else deepest_newest(parents, ordered)
+    conversation.head = places[current].message if current else None
+    join_turns(conversation)
+    return conversation
+
+
+def _count_left(conversation: ImportedConversation, kinds: list[str]) -> None:
+    conversation.found += len(kinds)
+    conversation.left_out.update(kinds)
+
+
+def _read_nodes(
+    conversation: ImportedConversation,
+    nodes: Mapping[str, dict[str, Any]],
+    parents: Mapping[str, str | None],
+    ordered: list[str],
+    default_model: str,
+) -> dict[str, Place]:
+    places: dict[str, Place] = {}
+    answered: set[str] = set()
+    for key in ordered:
+        above = places.get(parents[key] or "", Place()) if parents[key] != key else Place()
+        message = nodes[key].get("message")
+        if not isinstance(message, dict):
+            places[key] = above
+            continue
+        conversation.found += 1
+        match _read_message(conversation, message):
+            case Left(kind):
+                conversation.left_out[kind] += 1
+                places[key] = above
+            case Thoughts(text):
+                places[key] = Place(above.message, (*above.thoughts, (key, text)))
+            case ImportedMessage() as read:
+                read.parts = [(key, read.content)]
+                read.parent = above.message
+                read.model = read.model or (default_model if read.role == "assistant" else "")
+                if read.role == "assistant":
+                    read.reasoning = [text for _, text in above.thoughts]
+                    read.also = [node for node, _ in above.thoughts if node not in answered]
+                    answered.update(read.also)
+                places[key] = Place(key)
+                conversation.messages.append(read)
+    alone = {node for place in places.values() for node, _ in place.thoughts} - answered
+    conversation.left_out.update({LONE_REASONING: len(alone)} if alone else {})
+    return places
+
+
+def _read_message(conversation: ImportedConversation, message: Mapping[str, Any]) -> Left | Thoughts | ImportedMessage:
+    author, metadata = as_mapping(message.get("author")), as_mapping(message.get("metadata"))
+    content, role = as_mapping(message.get("content")), author.get("role")
+    kind = as_text(content.get("content_type"))
+    if kind in CONTEXT_TYPES or metadata.get("is_user_system_message"):
+        return Left(HIDDEN)
+    if role == "system":
+        return Left(SYSTEM)
+    if role == "tool" or kind in TOOL_TYPES:
+        return Left(_tool_kind(conversation, content))
+    if metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0:
+        return Left(HIDDEN)
+    if role not in ("user", "assistant"):
+        return Left(unknown(role) if role else EMPTY)
+    if kind == "thoughts":
+        return Thoughts(_thoughts(content))
+    if kind == "reasoning_recap":
+        return Left(REASONING_NOTES)
+    return _visible(conversation, message, role, kind, content, metadata)
+
+
+def _tool_kind(conversation: ImportedConversation, content: Mapping[str, Any]) -> str:
+    made = [part for part in map(as_mapping, as_list(content.get("parts"))) if part.get("asset_pointer")]
+    conversation.missing.update({MADE_PICTURES: len(made)} if made else {})
+    return TOOLS
+
+
+def _thoughts(content: Mapping[str, Any]) -> str:
+    thoughts = map(as_mapping, as_list(content.get("thoughts")))
+    texts = (
+        "\n\n".join(filter(None, (f"**{title}**" if (title := as_text(each.get("summary")).strip()) else "",
+                                  as_text(each.get("content")))))
+        for each in thoughts
+    )  # fmt: skip
+    return "\n\n".join(filter(None, texts))
+
+
+def _visible(
+    conversation: ImportedConversation,
+    message: Mapping[str, Any],
+    role: Any,
+    kind: str,
+    content: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+) -> Left | ImportedMessage:
+    texts: list[str]
+    pictures: list[PictureSource] = []
+    missing: dict[str, int] = {}
+    recipient = as_text(message.get("recipient")) or "all"
+    if recipient != "all":
+        written = _canvas(content) if recipient == "canmore.create_textdoc" else None
+        if written is None:
+            return Left(CANVAS_CHANGES if recipient.startswith("canmore.") else TOOLS)
+        texts = [written]
+    elif kind in ("text", "multimodal_text", "code", ""):
+        texts, pictures, missing = _parts(content, kind, role)
+    else:
+        return Left(unknown(kind))
+    text = replace_citations("\n".join(texts), metadata)
+    names = _attached(metadata, pictures)
+    text = "\n\n".join(filter(None, [text if text.strip() else "", *(f"[File: {name}]" for name in names)]))
+    if not text and not pictures:
+        conversation.missing.update(missing)
+        return Left(EMPTY)
+    conversation.missing.update(missing)
+    conversation.missing.update({OTHER_FILES: len(names)} if names else {})
+    if role == "assistant" and pictures:
+        conversation.missing.update({MADE_PICTURES: len(pictures)})
+        pictures = []
+        if not text:
+            return Left(EMPTY)
+    return ImportedMessage(
+        role,
+        [("", text)],
+        model=as_text(metadata.get("model_slug")),
+        created_at=read_moment(message.get("create_time")),
+        pictures=pictures,
+    )
+
+
+def _parts(content: Mapping[str, Any], kind: str, role: str) -> tuple[list[str], list[PictureSource], dict[str, int]]:
+    """Return the texts in their order, the pictures in theirs, and how many parts of which kind are neither."""
+    texts: list[str] = []
+    pictures: list[PictureSource] = []
+    missing: dict[str, int] = {}
+    if isinstance(content.get("text"), str):
+        code = content["text"]
+        texts.append(f"```{as_text(content.get('language'))}\n{code}\n```" if kind == "code" and code.strip() else code)
+    for part in as_list(content.get("parts")):
+        if isinstance(part, str):
+            texts.append(part)
+            continue
+        about = as_mapping(part)
+        if about.get("content_type") == "image_asset_pointer":
+            pictures.append(_picture(about))
+        elif isinstance(about.get("text"), str):  # also the words of what was spoken
+            texts.append(about["text"])
+        elif part is not None:
+            named = as_text(about.get("content_type"))
+            kind_left = VOICE if named in VOICE_PARTS else unknown(named or type(part).__name__)
+            missing[kind_left] = missing.get(kind_left, 0) + 1
+    return texts, pictures, missing
+
+
+def _picture(part: Mapping[str, Any]) -> PictureSource:
+    return PictureSource(key=file_id(part.get("asset_pointer")))
+
+
+def file_id(pointer: object) -> str:
+    """Return the id of a file from what points at it."""
+    text = as_text(pointer)
+    for scheme in SCHEMES:
+        text = text.removeprefix(scheme)
+    return text.split("#", 1)[0].split("?", 1)[0]
+
+
+def _attached(metadata: Mapping[str, Any], pictures: list[PictureSource]) -> list[str]:
+    """Return the names of attached files that are no pictures, and give pictures their names."""
+    names = []
+    by_key = {picture.key: index for index, picture in enumerate(pictures)}
+    for each in map(as_mapping, as_list(metadata.get("attachments"))):
+        key, name = as_id(each.get("id")), " ".join(as_text(each.get("name")).split())[:200]
+        if key in by_key:
+            pictures[by_key[key]] = PictureSource(name, key)
+        elif as_text(each.get("mime_type")) not in PICTURES or not pictures:
+            names.append(name or key)
+    return names
+
+
+def _canvas(content: Mapping[str, Any]) -> str | None:
+    """Return the text of a canvas that was created, under its name; None if it says something else."""
+    written = "".join(part for part in as_list(content.get("parts")) if isinstance(part, str)) or content.get("text")
+    try:
+        canvas = as_mapping(json.loads(as_text(written)))
+    except (ValueError, RecursionError):
+        return None
+    text, kind = as_text(canvas.get("content")), as_text(canvas.get("type"))
+    if not text:
+        return None
+    name = " ".join(as_text(canvas.get("name")).split())
+    if kind.startswith("code/"):
+        text = f"```{kind.removeprefix('code/')}\n{text}\n```"
+    return "\n\n".join(filter(None, (f"**{name}**" if name else "", text)))

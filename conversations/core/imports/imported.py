@@ -1,0 +1,141 @@
+"""An imported conversation, as plain values: what each format is read as, before anything is stored.
+
+Messages come with their parent before them. What is not taken is counted by its kind, so that for every conversation
+*found* = the nodes of its messages + the sum of *left_out*.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from conversations.core.prompt.messages import PromptMessage
+
+# Kinds of messages that are left out, and of parts of messages that are taken.
+HIDDEN, SYSTEM, TOOLS, EMPTY = "hidden", "system", "tools", "empty"
+UNKNOWN, LONE_REASONING, REASONING_NOTES = "unknown", "lone_reasoning", "reasoning_notes"
+CANVAS_CHANGES, CYCLE, DUPLICATE, FAILED, INVALID = "canvas_changes", "cycle", "duplicate", "failed", "invalid"
+MISSING_FILES, OTHER_FILES, VOICE, MADE_PICTURES = "missing_files", "other_files", "voice", "made_pictures"
+UNREADABLE_PICTURES, NO_ROOM, TOOL_PARTS = "unreadable_pictures", "no_room", "tool_parts"
+MOST_TYPE_CHARACTERS = 40
+MOST_ID_CHARACTERS = 100
+
+Role = Literal["user", "assistant"]
+
+
+def unknown(kind: object) -> str:
+    """Return the kind of what has an unknown type, with its name."""
+    return f"{UNKNOWN}:{str(kind)[:MOST_TYPE_CHARACTERS]}"
+
+
+@dataclass(frozen=True, slots=True)
+class PictureSource:
+    """Where a picture of a message is: *key* in the export's files, or its *content* itself."""
+
+    name: str = ""
+    key: str = ""
+    content: bytes | None = None
+
+
+class Left(NamedTuple):
+    """A node that becomes no message: *kind* says why."""
+
+    kind: str
+
+
+@dataclass(slots=True)
+class ImportedMessage:
+    """A message that is visible. *parts* are its texts, each with the id of the node that it came from.
+
+    *also* are the ids of nodes that are part of it without a text, such as those of its reasoning. *steps* are the
+    tool turns before a reply, where the format has them as OpenAI's does. *columns* are other columns of ours.
+    """
+
+    role: Role
+    parts: list[tuple[str, str]]
+    parent: str | None = None
+    also: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    reasoning_seconds: float | None = None
+    model: str = ""
+    created_at: dt.datetime | None = None
+    pictures: list[PictureSource] = field(default_factory=list)
+    steps: list[tuple[str, PromptMessage]] = field(default_factory=list)
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def source_id(self) -> str:
+        return self.parts[0][0]
+
+    @property
+    def source_ids(self) -> list[str]:
+        return [source_id for source_id, _ in self.parts] + self.also + [source_id for source_id, _ in self.steps]
+
+    @property
+    def content(self) -> str:
+        return join_texts(text for _, text in self.parts)
+
+
+@dataclass(slots=True)
+class ImportedConversation:
+    """*head* is the source id of the newest message that was shown. *left_out* counts messages, *missing* parts."""
+
+    source_id: str
+    title: str = ""
+    created_at: dt.datetime | None = None
+    last_active_at: dt.datetime | None = None
+    archived: bool = False
+    starred: bool = False
+    messages: list[ImportedMessage] = field(default_factory=list)
+    head: str | None = None
+    found: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    missing: Counter[str] = field(default_factory=Counter)
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenConversation:
+    """One that can't be read: *reason* is a key of `BROKEN_REASONS`."""
+
+    title: str
+    reason: str
+
+
+class Broken(Exception):
+    """A conversation can't be read; *reason* is a key of `wording.import_reports.REASONS`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+ReadConversation = Callable[[Mapping[str, Any]], ImportedConversation]
+
+
+def join_texts(texts: Any) -> str:
+    return "\n\n".join(text for text in texts if text)
+
+
+def as_text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def as_mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def as_id(value: object) -> str:
+    """Return an id as text, blank if it is none: neither text nor a whole number, or too long to be one."""
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        return ""
+    text = str(value) if isinstance(value, str) or abs(value) < 10**30 else ""
+    text = text.encode("utf-8", "ignore").decode().replace("\x00", "")
+    return text if len(text) <= MOST_ID_CHARACTERS else ""

@@ -1,0 +1,99 @@
+"""Add the pictures of imported messages: each encoded again in the sandbox, within what their owner may keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import transaction
+
+from chatsite.names import clean_name
+from conversations.core.errors import ConversationNotFound, DocumentStorageFull, PictureError
+from conversations.core.imports.imported import MISSING_FILES, NO_ROOM, UNREADABLE_PICTURES
+from conversations.core.imports.read_export import Export
+from conversations.core.prompt.messages import PromptMessage
+from conversations.models import Conversation, Message, PathChange, Picture
+from conversations.parsing import ReadPicture, read_picture
+from conversations.services.pictures.pictures import keep_picture, largest_picture_bytes
+from conversations.services.windows.active_path import lock_conversation
+
+from .imported_rows import MessagePictures
+from .store_conversations import ImportTarget
+
+LONGEST_NAME = 120
+
+
+class NotTaken(Exception):
+    """A picture can't be added; *kind* says why."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+def add_pictures(
+    target: ImportTarget,
+    export: Export,
+    conversation_id: int,
+    pictures: MessagePictures,
+    *,
+    count_missing: Callable[[str], None],
+) -> tuple[int, int]:
+    """Add the pictures of one message that it has not yet; those that are missing are named in it.
+
+    Returns how many it had before, and has now.
+    """
+    message = Message.objects.get(pk=pictures.message_id)
+    if len(message.picture_ids) >= len(pictures.sources):
+        return len(message.picture_ids), len(message.picture_ids)
+    before = len(message.picture_ids)
+    added: list[int] = []
+    missing: list[str] = []
+    for source in pictures.sources[: settings.PICTURES_PER_MESSAGE]:
+        try:
+            found = export.read_picture(source, most_bytes=largest_picture_bytes())
+            if found is None:
+                raise NotTaken(MISSING_FILES)
+            name, content = found
+            added.append(_keep(target, conversation_id, name, _read(content)))
+        except NotTaken as reason:
+            count_missing(reason.kind)
+            missing.append(source.name)
+        except ConversationNotFound:  # it was deleted meanwhile
+            return 0, 0
+    for _ in pictures.sources[settings.PICTURES_PER_MESSAGE :]:
+        count_missing(NO_ROOM)
+    _store(target, message, list(dict.fromkeys(added)), missing)
+    return before, len(message.picture_ids)
+
+
+def _read(content: bytes) -> ReadPicture:
+    try:
+        return read_picture(content)
+    except PictureError as error:
+        raise NotTaken(UNREADABLE_PICTURES) from error
+
+
+@transaction.atomic
+def _keep(target: ImportTarget, conversation_id: int, name: str, read: ReadPicture) -> int:
+    conversation = lock_conversation(Conversation(pk=conversation_id))
+    try:
+        picture = keep_picture(target.owner, conversation, name, read)
+    except DocumentStorageFull as error:
+        raise NotTaken(NO_ROOM) from error
+    Picture.objects.filter(pk=picture.pk).update(sent=True)
+    return picture.pk
+
+
+@transaction.atomic
+def _store(target: ImportTarget, message: Message, picture_ids: list[int], missing: list[str]) -> None:
+    message.picture_ids = picture_ids
+    for name in missing:
+        mark = f"[Picture: {clean_name(name, most_characters=LONGEST_NAME) or '?'}]"
+        if mark not in message.content:
+            message.content = "\n\n".join(filter(None, (message.content, mark)))
+    message.content_tokens = target.context.content_tokens(PromptMessage("user", message.content))
+    message.encoding = target.context.language_model.encoding
+    message.save(update_fields=["picture_ids", "content", "content_tokens", "encoding"])
+    if missing and message.active:
+        PathChange.objects.create(conversation_id=message.conversation_id, position=message.position)

@@ -1,0 +1,523 @@
+"""Imports from their files to stored conversations: new, again, grown, deleted, with pictures, and cut short."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+import uuid
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatsite.accounts.models import Limits
+from conversations.core.errors import (
+    FileMissing,
+    ImportNotFound,
+    ImportPieceMisplaced,
+    ImportsForbidden,
+    ImportTooLarge,
+    MessagesForbidden,
+    ScenarioNotFound,
+    TooManyImports,
+)
+from conversations.models import (
+    Completion,
+    Conversation,
+    ConversationImport,
+    ConversationOrigin,
+    ImportFile,
+    ImportPiece,
+    Message,
+    Picture,
+    Scenario,
+    ToolCall,
+)
+from conversations.services.conversations.conversations import delete_conversation, sweep_deleted_conversations
+from conversations.services.imports import run_import
+from conversations.services.imports.import_files import (
+    SentFile,
+    StoredFile,
+    add_piece,
+    begin_import,
+    cancel_import,
+    find_import,
+    start_import,
+    sweep_imports,
+)
+from conversations.services.imports.import_report import ImportReport
+from conversations.services.imports.run_import import (
+    ImportLost,
+    begin_here,
+    claim_import,
+    import_batches,
+    release_import,
+)
+from conversations.services.messages.switch_version import switch_version
+from conversations.services.portability.delete_account import delete_account
+from conversations.services.portability.export_account import exported_files
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from tests.parsing.pictures import drawing, encoded
+from tests.support.exports import (
+    as_json,
+    as_zip,
+    chatgpt,
+    chatgpt_files,
+    claude,
+    export_of,
+    librechat,
+    node,
+    odd_chatgpt,
+    open_webui,
+)
+from tests.support.people import make_user, path_of, post
+
+pytestmark = pytest.mark.django_db
+NAVY = encoded(drawing())
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+def run(user, *contents):
+    """Import files as the command does, and return the row of the import."""
+    held = begin_here(user, export_of(*contents).files, f"test:{uuid.uuid4().hex}")
+    for _ in import_batches(held):
+        pass
+    return ConversationImport.objects.get(pk=held.id)
+
+
+def report_of(found):
+    return ImportReport.from_json(found.report)
+
+
+def adds_up(found):
+    report = report_of(found)
+    return report.total("messages_found") == report.total("messages_taken") + sum(report.left_out.values())
+
+
+def send(user, *contents):
+    """Send files in pieces, as a page does, and have them wait."""
+    files = [SentFile(f"{number}.json", len(content)) for number, content in enumerate(contents)]
+    begun = begin_import(user, files)
+    for number, content in enumerate(contents):
+        for start in range(0, len(content), 50):
+            add_piece(begun, number, start=start, content=content[start : start + 50])
+    start_import(begun)
+    return begun
+
+
+def work(held):
+    for _ in import_batches(held):
+        pass
+
+
+def line(key, *texts, **about):
+    """Return a conversation of ChatGPT that is one line: question, reply, question …"""
+    nodes = [
+        node(f"n{number}", f"n{number - 1}" if number else "root", "assistant" if number % 2 else "user", text)
+        for number, text in enumerate(texts)
+    ]
+    return chatgpt(key, nodes, nodes[-1]["id"], **about)
+
+
+# What is stored
+
+
+def test_an_imported_conversation_is_like_one_that_was_written_here(alice):
+    asked = line("c", "Where is the sea?", "There.", title="The\u202e sea\x00", is_archived=True, is_starred=True)
+    found = run(alice, as_json([asked]))
+    [conversation] = Conversation.objects.all()
+    assert path_of(conversation) == [("user", "complete", "Where is the sea?"), ("assistant", "complete", "There.")]
+    assert (conversation.title, conversation.title_is_given) == ("The sea", True)
+    assert (conversation.archived, conversation.starred) == (True, True)
+    assert conversation.created_at == dt.datetime.fromtimestamp(1761000000.25, dt.UTC)
+    assert conversation.last_active_at == dt.datetime.fromtimestamp(1761000090.5, dt.UTC)
+    assert conversation.scenario.is_default
+    assert conversation.head.content == "There."
+    assert conversation.head.content_tokens > 0
+    assert found.state == "ended"
+    assert not Completion.objects.exists()
+    posted = post(conversation, "And the lighthouse?")
+    assert posted.message.position == 2
+
+
+def test_each_oddity_is_taken_or_named(alice):
+    lost = {"id": "x", "title": "none", "create_time": 1}
+    found = run(alice, as_zip(chatgpt_files(odd_chatgpt(), lost, picture=NAVY)))
+    [conversation] = Conversation.objects.all()
+    assert [content for _, _, content in path_of(conversation)] == [
+        "Text before the picture\nand after",
+        "It is a lighthouse. ([Sea](https://sea.example))",
+        "new wording\n\n[File: plan.pdf]",
+        "**Plan**\n\n# The plan",
+    ]
+    old = Message.objects.get(content="old wording")
+    assert not old.active
+    switch_version(conversation=conversation, message_id=old.pk)
+    reply = Message.objects.get(content__startswith="It is")
+    assert (reply.reasoning, reply.copied_model) == ("**Look**\n\nA small picture.", "gpt-x")
+    assert reply.reasoning_tokens > 0
+    [picture] = Picture.objects.all()
+    assert (picture.file_name, picture.sent, picture.media_type) == ("sea.png", True, "image/png")
+    assert Message.objects.get(position=0).picture_ids == [picture.pk]
+    report = report_of(found)
+    assert report.formats["chatgpt"] == {
+        "new": 1, "broken": 1, "messages_found": 14, "messages_taken": 6, "messages_added": 6,
+    }  # fmt: skip
+    assert report.problems == [["none", "no_messages"]]
+    assert (report.pictures, adds_up(found)) == (1, True)
+
+
+def test_a_picture_that_is_missing_is_named_in_its_message(alice):
+    found = run(alice, as_zip(chatgpt_files(odd_chatgpt())))
+    first = Message.objects.get(position=0)
+    assert first.content == "Text before the picture\nand after\n\n[Picture: ?]"
+    assert report_of(found).missing["missing_files"] == 1
+    run(alice, as_zip(chatgpt_files(odd_chatgpt(), picture=NAVY)))  # a newer export has it
+    first.refresh_from_db()
+    assert len(first.picture_ids) == 1
+
+
+def test_what_is_no_picture_and_what_has_no_room_is_left_out(alice, settings):
+    found = run(alice, as_zip(chatgpt_files(odd_chatgpt(), picture=b"not a picture")))
+    assert report_of(found).missing["unreadable_pictures"] == 1
+    settings.DOCUMENT_STORAGE_MEGABYTES = 0
+    found = run(alice, as_zip(chatgpt_files(odd_chatgpt("other"), picture=NAVY)))
+    assert report_of(found).missing["no_room"] == 1
+    assert not Picture.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [(as_json([claude()]), "claude"), (as_json([open_webui()]), "open_webui"), (as_json(librechat()), "librechat")],
+)
+def test_each_format_is_stored_and_adds_up(alice, content, name):
+    found = run(alice, content)
+    assert Conversation.objects.get().origins.get().format == name
+    assert adds_up(found)
+
+
+def test_tool_turns_become_steps_of_their_reply(alice):
+    call = {"id": "1", "type": "function", "function": {"name": "sum", "arguments": "{}"}}
+    rows = [
+        {"role": "user", "content": "2+2?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "content": "4", "tool_call_id": "1"},
+        {"role": "assistant", "content": "Four."},
+    ]
+    run(alice, as_json(rows))
+    [made] = ToolCall.objects.all()
+    assert (made.reply.content, made.message.content, made.state) == ("Four.", "4", "succeeded")
+    assert [role for role, _, _ in path_of(Conversation.objects.get())] == ["user", "assistant", "tool", "assistant"]
+    assert made.reply.parent.content == "2+2?"
+
+
+def test_our_own_export_is_read_back(alice):
+    run(alice, as_zip(chatgpt_files(odd_chatgpt(), picture=NAVY)))
+    conversation = Conversation.objects.get()
+    posted = post(conversation, "And?")
+    end_reply(posted.reply.pk, COMPLETE, content="So.")
+    Message.objects.filter(content="So.").update(pinned=True)
+    packed = as_zip({name: b"".join(content) for name, content in exported_files(alice, language_code="en")})
+    found = run(make_user("bob"), packed)
+    copy = Conversation.objects.get(owner__name="Bob")
+    assert path_of(copy) == path_of(conversation)
+    assert (copy.title, copy.created_at, copy.has_pins) == (conversation.title, conversation.created_at, True)
+    assert copy.messages.count() == conversation.messages.count()
+    assert copy.messages.get(position=1, active=True).copied_model == "gpt-x"
+    assert copy.pictures.get().digest == conversation.pictures.get().digest
+    assert adds_up(found)
+
+
+def test_our_own_export_adds_nothing_where_it_is_from(alice):
+    run(alice, as_json([line("c", "a", "b")]))
+    packed = as_zip({name: b"".join(content) for name, content in exported_files(alice, language_code="en")})
+    found = run(alice, packed)
+    assert Conversation.objects.count() == 1
+    assert Message.objects.count() == 2
+    assert report_of(found).formats["windowseat"]["known"] == 1
+
+
+def test_moments_that_can_not_be_keep_an_order(alice):
+    asked = [line(f"c{number}", "x", create_time=0, update_time=253402300799.0) for number in range(3)]
+    for each in asked:
+        for made in each["mapping"].values():
+            if made["message"]:
+                made["message"]["create_time"] = None
+    run(alice, as_json(asked))
+    listed = Conversation.objects.order_by("-last_active_at").values_list("title", flat=True)
+    assert list(listed) == ["c0", "c1", "c2"]
+
+
+def test_text_that_can_not_be_stored_is_cleaned_and_ids_that_can_not_are_digests(alice):
+    content = json.dumps([line("c", "a\x00b\ud800c")]).replace('"n0"', '"' + "k" * 300 + '"').encode()
+    run(alice, content)
+    run(alice, content)
+    assert Message.objects.get().content == "abc"
+
+
+# Again
+
+
+def test_a_second_import_adds_nothing(alice):
+    content = as_zip(chatgpt_files(odd_chatgpt(), line("c", "a", "b"), picture=NAVY))
+    run(alice, content)
+    before = Message.objects.count(), Picture.objects.count()
+    found = run(alice, content)
+    assert (Message.objects.count(), Picture.objects.count(), Conversation.objects.count()) == (*before, 2)
+    report = report_of(found)
+    assert (report.total("known"), report.total("messages_added"), report.pictures) == (2, 0, 0)
+    assert adds_up(found)
+
+
+def test_a_conversation_twice_in_one_export_is_one(alice):
+    found = run(alice, as_json([line("c", "a", "b"), line("c", "a", "b")]))
+    assert Conversation.objects.count() == 1
+    assert report_of(found).formats["chatgpt"]["known"] == 1
+
+
+def test_what_went_on_there_goes_on_here(alice):
+    run(alice, as_json([line("c", "a", "b")]))
+    found = run(alice, as_json([line("c", "a", "b", "c", "d")]))
+    conversation = Conversation.objects.get()
+    assert [content for _, _, content in path_of(conversation)] == ["a", "b", "c", "d"]
+    assert conversation.head.content == "d"
+    assert report_of(found).formats["chatgpt"]["grown"] == 1
+
+
+def test_what_went_on_here_and_there_has_both(alice):
+    run(alice, as_json([line("c", "a", "b")]))
+    conversation = Conversation.objects.get()
+    end_reply(post(conversation, "mine").reply.pk, COMPLETE, content="yours")
+    run(alice, as_json([line("c", "a", "b", "c", "d")]))
+    assert [content for _, _, content in path_of(conversation)] == ["a", "b", "mine", "yours"]
+    version = Message.objects.get(content="c")
+    assert (version.active, version.parent.content, version.position) == (False, "b", 2)
+    switch_version(conversation=conversation, message_id=version.pk)
+    assert [content for _, _, content in path_of(conversation)] == ["a", "b", "c", "d"]
+
+
+def test_a_reply_that_is_being_written_is_not_disturbed(alice):
+    run(alice, as_json([line("c", "a", "b")]))
+    conversation = Conversation.objects.get()
+    post(conversation, "mine")
+    run(alice, as_json([line("c", "a", "b", "c")]))
+    assert [content for _, _, content in path_of(conversation)] == ["a", "b", "mine", ""]
+
+
+def test_a_reply_that_has_grown_there_gets_the_rest_behind_it(alice):
+    first = chatgpt("c", [node("q", None, "user", "go"), node("a1", "q", "assistant", "one")], "a1")
+    more = chatgpt("c", [*list(first["mapping"].values())[1:], node("a2", "a1", "assistant", "two")], "a2")
+    run(alice, as_json([first]))
+    run(alice, as_json([more]))
+    run(alice, as_json([more]))
+    assert [content for _, _, content in path_of(Conversation.objects.get())] == ["go", "one", "two"]
+
+
+@pytest.mark.parametrize("swept", [False, True])
+def test_a_deleted_conversation_is_not_brought_back_and_that_is_said(alice, swept):
+    content = as_json([line("c", "a", "b", title="Gone")])
+    run(alice, content)
+    delete_conversation(Conversation.objects.get())
+    if swept:
+        Conversation.objects.update(deleted_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
+        sweep_deleted_conversations()
+    found = run(alice, content)
+    assert not Conversation.objects.filter(deleted_at=None).exists()
+    report = report_of(found)
+    assert (report.deleted, report.left_out) == (["Gone"], {"deleted_here": 2})
+    assert adds_up(found)
+
+
+def test_the_same_export_of_two_people_is_each_ones_own(alice):
+    content = as_json([line("c", "a")])
+    run(alice, content)
+    run(make_user("bob"), content)
+    assert sorted(Conversation.objects.values_list("owner__name", flat=True)) == ["Alice", "Bob"]
+
+
+# Interrupted
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=8), st.integers(0, 9))
+def test_an_import_that_is_interrupted_anywhere_ends_as_one_that_was_not(batches, seed):
+    """A worker ends behind any batch, another goes on: the same conversations, and the same counts."""
+    user = make_user(f"u{uuid.uuid4().hex[:8]}")
+    asked = [line(f"c{number}", *("x" * (seed + part + 1) for part in range(count))) for number, count in
+             enumerate(batches) if count]  # fmt: skip
+    send(user, as_json([*asked, {"id": "broken", "title": "b"}]) if asked else as_json([line("c", "x")]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_import, "ITEMS_AT_ONCE", 1)
+        for _ in range(30):
+            held = claim_import(f"w{uuid.uuid4().hex}")
+            if held is None:
+                break
+            next(import_batches(held), None)
+            ConversationImport.objects.filter(pk=held.id, state="running").update(
+                lease_until=dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+            )
+    found = ConversationImport.objects.get(owner=user)
+    report = report_of(found)
+    assert found.state == "ended"
+    assert report.total("new") == max(len(asked), 1) == Conversation.objects.filter(owner=user).count()
+    assert report.total("messages_taken") == Message.objects.filter(conversation__owner=user).count()
+    assert report.total("broken") == (1 if asked else 0)
+
+
+def test_a_worker_that_was_replaced_stores_nothing_more(alice, monkeypatch):
+    monkeypatch.setattr(run_import, "ITEMS_AT_ONCE", 1)
+    send(alice, as_json([line(f"c{number}", "x") for number in range(3)]))
+    batches = import_batches(claim_import("first"))
+    next(batches)
+    ConversationImport.objects.update(lease_until=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
+    second = claim_import("second")
+    with pytest.raises(ImportLost):
+        next(batches)
+    work(second)
+    assert Conversation.objects.count() == 3
+
+
+def test_one_import_of_a_user_runs_at_a_time(alice):
+    first = send(alice, as_json([line("a", "x")]))
+    send(alice, as_json([line("bb", "x")]))
+    other = send(make_user("bob"), as_json([line("c", "x")]))
+    assert [claim_import(name).id for name in ("one", "two")] == [first.pk, other.pk]
+    assert claim_import("three") is None
+
+
+def test_one_that_ends_its_worker_again_and_again_fails(alice):
+    send(alice, as_json([line("a", "x")]))
+    for number in range(run_import.MOST_ATTEMPTS + 1):
+        claim_import(f"w{number}")
+        ConversationImport.objects.update(lease_until=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
+    found = ConversationImport.objects.get()
+    assert (found.state, found.error_code, ImportFile.objects.count()) == ("failed", "import_interrupted", 0)
+
+
+def test_what_can_not_be_stored_is_named_and_the_rest_is(alice, monkeypatch):
+    stored = run_import.store_conversations
+
+    def refuse(target, items):
+        if any(item.conversation.source_id == "bad" for item in items):
+            raise ValueError
+        return stored(target, items)
+
+    monkeypatch.setattr(run_import, "store_conversations", refuse)
+    found = run(alice, as_json([line("a", "x"), line("bad", "x"), line("c", "x")]))
+    assert Conversation.objects.count() == 2
+    assert report_of(found).problems == [["bad", "unreadable"]]
+
+
+def test_a_cancelled_import_stops_and_keeps_what_it_has(alice, monkeypatch):
+    monkeypatch.setattr(run_import, "ITEMS_AT_ONCE", 1)
+    begun = send(alice, as_json([line(f"c{number}", "x") for number in range(3)]))
+    batches = import_batches(claim_import("first"))
+    next(batches)
+    cancel_import(begun)
+    assert list(batches) == []
+    begun.refresh_from_db()
+    assert (begun.state, Conversation.objects.count(), ImportPiece.objects.count()) == ("cancelled", 1, 0)
+
+
+def test_a_worker_that_stops_hands_it_on(alice):
+    send(alice, as_json([line("a", "x")]))
+    release_import(claim_import("first"))
+    assert claim_import("second")
+
+
+def test_a_user_who_is_shut_out_imports_nothing_more(alice):
+    send(alice, as_json([line("a", "x")]))
+    held = claim_import("first")
+    alice.is_active = False
+    alice.save()
+    work(held)
+    assert not Conversation.objects.exists()
+    assert ConversationImport.objects.get().state == "failed"
+
+
+# Files
+
+
+def test_pieces_are_sent_again_without_harm_and_read_back(alice):
+    content = bytes(range(256)) * 4
+    begun = begin_import(alice, [SentFile("../a.zip", len(content))])
+    assert add_piece(begun, 0, start=0, content=content[:300]) == 300
+    assert add_piece(begun, 0, start=0, content=content[:300]) == 300
+    with pytest.raises(ImportPieceMisplaced):
+        add_piece(begun, 0, start=400, content=b"x")
+    with pytest.raises(ImportPieceMisplaced):
+        start_import(begun)
+    assert begin_import(alice, [SentFile("../a.zip", len(content))]) == begun
+    assert add_piece(begun, 0, start=300, content=content[300:]) == len(content)
+    with pytest.raises(ImportPieceMisplaced):
+        add_piece(begun, 0, start=len(content), content=b"x")
+    file = StoredFile(begun.files.get())
+    assert file.read() == content
+    file.seek(-10, io.SEEK_END)
+    assert file.read(5) == content[-10:-5]
+    file.seek(295)
+    assert file.read(10) == content[295:305]
+    assert begun.files.get().name == "a.zip"
+    start_import(begun)
+    start_import(begun)
+    with pytest.raises(ImportNotFound):
+        add_piece(begun, 0, start=0, content=b"x")
+
+
+def test_files_are_gone_once_they_are_read(alice):
+    send(alice, as_json([line("a", "x")]))
+    work(claim_import("w"))
+    assert not ImportPiece.objects.exists()
+
+
+def test_limits_hold(alice, settings):
+    one = [SentFile("a", 2_000_000)]
+    with pytest.raises(FileMissing):
+        begin_import(alice, [])
+    with pytest.raises(FileMissing):
+        begin_import(alice, [SentFile("a", 0)])
+    with pytest.raises(ScenarioNotFound):
+        begin_import(alice, one, scenario_id=Scenario.objects.create(name="x", owner=make_user("bob")).pk)
+    settings.IMPORT_MEGABYTES = 1
+    with pytest.raises(ImportTooLarge):
+        begin_import(alice, one)
+    settings.IMPORT_MEGABYTES = 0
+    with pytest.raises(ImportsForbidden):
+        begin_import(alice, one)
+    settings.IMPORT_MEGABYTES = 10
+    for number in range(3):
+        begin_import(alice, [SentFile("a", number + 1)])
+    with pytest.raises(TooManyImports):
+        begin_import(alice, [SentFile("a", 9)])
+    Limits.objects.create(user=alice, messages_per_minute=0)
+    with pytest.raises(MessagesForbidden):
+        begin_import(alice, one)
+
+
+def test_an_import_of_someone_else_is_not_found(alice):
+    begun = begin_import(alice, [SentFile("a", 1)])
+    assert find_import(alice, begun.public_id) == begun
+    with pytest.raises(ImportNotFound):
+        find_import(make_user("bob"), begun.public_id)
+
+
+def test_what_was_begun_and_never_sent_is_swept(alice):
+    begin_import(alice, [SentFile("a", 1)])
+    sweep_imports()
+    assert ConversationImport.objects.exists()
+    ConversationImport.objects.update(changed_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
+    sweep_imports()
+    assert not ConversationImport.objects.exists()
+
+
+def test_with_the_account_all_of_it_is_deleted(alice):
+    run(alice, as_json([line("c", "a", "b")]))
+    send(alice, as_json([line("d", "a")]))
+    delete_account(alice)
+    assert not ConversationImport.objects.exists()
+    assert not ConversationOrigin.objects.exists()
+    assert not ImportPiece.objects.exists()
