@@ -53,7 +53,7 @@ class Thoughts(NamedTuple):
 
 
 @dataclass(slots=True)
-class Place:
+class NodePlace:
     """What a node leaves for those below it: the message that they follow, and thoughts that wait for their answer."""
 
     message: str | None = None
@@ -103,11 +103,11 @@ def _read_nodes(
     parents: Mapping[str, str | None],
     ordered: list[str],
     default_model: str,
-) -> dict[str, Place]:
-    places: dict[str, Place] = {}
+) -> dict[str, NodePlace]:
+    places: dict[str, NodePlace] = {}
     answered: set[str] = set()
     for key in ordered:
-        above = places.get(parents[key] or "", Place()) if parents[key] != key else Place()
+        above = places.get(parents[key] or "", NodePlace()) if parents[key] != key else NodePlace()
         message = nodes[key].get("message")
         if not isinstance(message, dict):
             places[key] = above
@@ -118,7 +118,7 @@ def _read_nodes(
                 conversation.left_out[kind] += 1
                 places[key] = above
             case Thoughts(text):
-                places[key] = Place(above.message, (*above.thoughts, (key, text)))
+                places[key] = NodePlace(above.message, (*above.thoughts, (key, text)))
             case ImportedMessage() as read:
                 read.parts = [(key, read.content)]
                 read.parent = above.message
@@ -127,7 +127,7 @@ def _read_nodes(
                     read.reasoning = [text for _, text in above.thoughts]
                     read.also = [node for node, _ in above.thoughts if node not in answered]
                     answered.update(read.also)
-                places[key] = Place(key)
+                places[key] = NodePlace(key)
                 conversation.messages.append(read)
     alone = {node for place in places.values() for node, _ in place.thoughts} - answered
     conversation.left_out.update({LONE_REASONING: len(alone)} if alone else {})
