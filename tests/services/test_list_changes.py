@@ -45,6 +45,7 @@ from conversations.services.conversations.list_changes import (
     sweep_list_changes,
     undo_list_change,
 )
+from conversations.services.documents.documents import add_to_conversation
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -291,3 +292,9 @@ class ListOfSeveralTabs(RuleBasedStateMachine):
 
 def test_random_sequences_of_several_tabs_end_as_the_last_one_said():
     run_state_machine_as_test(ListOfSeveralTabs)
+
+
+def test_a_file_that_begins_a_conversation_puts_it_into_the_folder(alice):
+    work, public_id = create_folder(alice, name="Work"), uuid.uuid4()
+    add_to_conversation(user=alice, public_id=public_id, name="a.txt", content=b"words", folder_id=work.pk)
+    assert Conversation.objects.get(public_id=public_id).folder == work

@@ -74,6 +74,7 @@ def add_to_conversation(
     effort: str = "",
     searches_web: bool = False,
     temporary: bool = False,
+    folder_id: int | None = None,
 ) -> AddedDocument:
     """Keep a file in the user's conversation, which begins with the first that is kept. Raises as both do."""
     if Conversation.objects.filter(public_id=public_id).exclude(owner=user, deleted_at=None).exists():
@@ -88,6 +89,7 @@ def add_to_conversation(
             effort=effort,
             searches_web=searches_web,
             temporary=temporary,
+            folder_id=folder_id,
         )
         return _keep(user, conversation, name, content)
 

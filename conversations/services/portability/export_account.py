@@ -41,7 +41,7 @@ def exported_files(user: User, *, language_code: str) -> Iterator[File]:
     """Yield the name and the content of each file; a content must be read before the next file is asked for."""
     yield "README.txt", [read_me(language_code).encode()]
     yield "account.json", [as_json(account_data(user), indent=2).encode()]
-    for conversation in _slices(_own_conversations(user).select_related("scenario")):
+    for conversation in _slices(_own_conversations(user).select_related("scenario", "folder")):
         yield _conversation_name(conversation), _conversation_pieces(conversation)
     for document in _slices(_own_documents(user)):
         yield _document_path(document), _document_pieces(document)
@@ -81,7 +81,8 @@ def _conversation_name(conversation: Conversation) -> str:
 
 
 def _conversation_pieces(conversation: Conversation) -> Iterator[bytes]:
-    about = about_conversation(conversation)
+    folder = conversation.folder
+    about = about_conversation(conversation) | {"folder": folder.name if folder else None}
     return (piece.encode() for piece in conversation_json(conversation, about))
 
 

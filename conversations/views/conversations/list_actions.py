@@ -138,10 +138,9 @@ def archived(request: HtmxRequest) -> HttpResponse:
         Place.ARCHIVED,
         before=parameters.moment(request, "before"),
         limit=CONVERSATIONS_PER_PAGE,
-        in_title=parameters.name(request, "title").strip(),
     )
     more = found[-1].last_active_at if len(found) == CONVERSATIONS_PER_PAGE else None
-    context = {"conversations": found, "more": more, "in_title": parameters.name(request, "title").strip()}
+    context = {"conversations": found, "more": more}
     return render(request, "conversations/archived.html", context)
 
 
