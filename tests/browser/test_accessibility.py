@@ -14,6 +14,7 @@ from .test_dashboard import SET_UP
 from .test_review import session_of
 
 OWN_PAGES = ("/scenarios/", "/scenarios/new/", "/usage/", "/account/", "/account/readings/", "/account/delete/")
+LIST_PAGES = tuple(f"/conversations/{name}/" for name in ("archived", "deleted", "folders", "select"))
 # Wider than any page: a line of code, a table and two formulas.
 WIDE = """
 from conversations.models import Message
@@ -63,7 +64,7 @@ def test_the_window_of_a_reply_and_the_keys(page):
 
 
 def test_pages_of_ones_own(page):
-    assert_none(faults_of(page, OWN_PAGES))
+    assert_none(faults_of(page, (*OWN_PAGES, *LIST_PAGES)))
 
 
 def test_pages_outside(open_page):
