@@ -18,8 +18,8 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
+from rcssmin import cssmin
 
-from chatsite.configuration import module_bundle
 from chatsite.configuration.module_bundle import bundle_modules
 from chatsite.configuration.site import BASE_DIR
 
@@ -125,14 +125,8 @@ def bundle_files() -> dict[str, Path]:
 def bundles() -> dict[str, str]:
     """Return the content of each bundle by its path among the static files."""
     scripts = {name: bundle_modules(entry, _read) for name, entry in SCRIPTS.items()}
-    styles = {name: "".join(map(_style, paths)) for name, paths in STYLES.items()}
+    styles = {name: cssmin("".join(map(_read, paths))) for name, paths in STYLES.items()}
     return scripts | styles | {name: _read(path) for name, path in HTMX.items()}
-
-
-def _style(path: str) -> str:
-    return (
-        f"/* {path} */\n" + module_bundle.BLANKS.sub("", module_bundle.COMMENT.sub("", _read(path))).strip("\n") + "\n"
-    )
 
 
 def _read(path: str) -> str:

@@ -1,20 +1,27 @@
 /** Code and styles that a page fetches once they are needed, from bundles whose addresses its body has. */
 
 import { dataOf } from "./dom.js";
+import { sentence } from "./sentences.js";
+import { showProblem } from "./toasts.js";
+
+const NOT_FOUND = 404;
 
 /** The style sheets that were asked for, by their address. @type {Map<string, Promise<void>>} */
 const sheets = new Map();
 
 /**
  * Return what the bundle exports; nothing if it does not come, which the next time tries again.
+ *
+ * Never settles for a page that has to be loaded again: the site has other bundles since an update.
  * @param {string} name as in the body's data attributes
  * @returns {Promise<any>}
  */
 export async function fetchBundle(name) {
+  const address = dataOf(document.body, name);
   try {
-    return await import(dataOf(document.body, name));
+    return await import(address);
   } catch {
-    return undefined;
+    return (await isGone(address)) ? sayUpdated() : undefined;
   }
 }
 
@@ -39,11 +46,33 @@ function addSheet(address) {
   sheet.dataset.part = "shell-styles"; // it stays when another conversation or page is shown
   return new Promise((resolve, reject) => {
     sheet.addEventListener("load", () => resolve());
-    sheet.addEventListener("error", () => {
+    sheet.addEventListener("error", async () => {
       sheet.remove();
       sheets.delete(address);
-      reject(new Error(`the style sheet ${address} did not come`));
+      if (await isGone(address)) {
+        sayUpdated();
+      } else {
+        reject(new Error(`the style sheet ${address} did not come`));
+      }
     });
     document.head.append(sheet);
   });
+}
+
+/**
+ * Whether the server has no such file any more.
+ * @param {string} address
+ */
+async function isGone(address) {
+  try {
+    return (await fetch(address, { method: "HEAD" })).status === NOT_FOUND;
+  } catch {
+    return false; // no connection
+  }
+}
+
+/** @returns {Promise<never>} */
+function sayUpdated() {
+  showProblem(sentence("siteUpdated"), { isMendedByReload: true });
+  return new Promise(() => undefined);
 }

@@ -3,6 +3,7 @@
 import { queryAll } from "./dom.js";
 
 const YEAR_SECONDS = 60 * 60 * 24 * 365;
+const LOOK_AGAIN_MS = 60_000;
 
 export function rememberTimeZone() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -21,6 +22,29 @@ export function localiseTimes(root) {
     element.textContent = shortForm(moment, formats);
     element.title = formats.whole.format(moment);
   }
+}
+
+/**
+ * Write all times once more when another day has begun: what was said at 10:39 was said yesterday then.
+ * @param {() => void} onNewDay
+ */
+export function followDays(onNewDay) {
+  let day = new Date().toDateString();
+
+  function look() {
+    const today = new Date().toDateString();
+    if (today !== day) {
+      day = today;
+      for (const element of queryAll(document, "time[data-localised]")) {
+        delete element.dataset.localised;
+      }
+      localiseTimes(document);
+      onNewDay();
+    }
+  }
+
+  setInterval(look, LOOK_AGAIN_MS);
+  document.addEventListener("visibilitychange", look); // a machine that slept has not counted the minutes
 }
 
 /** The page's language as it is written where the viewer lives: en-GB rather than en. */

@@ -8,7 +8,7 @@ import { isolateName } from "./names.js";
  *
  * @typedef {"copy" | "copied" | "notCopied" | "replyDone"
  *   | "deletedHere" | "deletedForEver" | "deletionUndone" | "conversationNotOpened"
- *   | "notOpened" | "stillSending" | "notDone" | "perhapsNotDone" | "gone" | "conversationGone" | "sessionChanged" | "serverFailed" | "serverRefused"
+ *   | "notOpened" | "stillSending" | "notDone" | "siteUpdated" | "perhapsNotDone" | "gone" | "conversationGone" | "sessionChanged" | "serverFailed" | "serverRefused"
  *   | "noSocket" | "lateText" | "noConnection" | "unreachable" | "tooLarge"
  *   | "thinking" | "thinkingBegun" | "thoughtFor" | "secondsLong" | "minutesLong"
  *   | "pinned" | "unpinned" | "excluded" | "included" | "neverRecalled" | "recalledAgain" | "edited" | "shown" | "cleaned" | "awaitingApproval"

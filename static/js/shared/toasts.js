@@ -10,12 +10,14 @@ const LEAVING = "toast-leave";
 /**
  * Show that something did not work, until it is closed, or something else works.
  * @param {string} words
+ * @param {{isMendedByReload?: boolean}} [options] whether it offers to load the page again
  */
-export function showProblem(words) {
+export function showProblem(words, { isMendedByReload = false } = {}) {
   clearProblems();
   const template = find(document, "#problem-toast", HTMLTemplateElement);
   const toast = /** @type {HTMLElement} */ (find(template.content, ".toast").cloneNode(true));
   find(toast, "[data-words]").textContent = words;
+  find(toast, "[data-reload]").hidden = !isMendedByReload;
   find(document, "#toasts").append(toast);
 }
 
@@ -26,7 +28,10 @@ export function clearProblems() {
 }
 
 export function startToasts() {
-  document.addEventListener("click", (event) => closest(event, "[data-dismiss]")?.parentElement?.remove());
+  document.addEventListener("click", (event) => {
+    closest(event, "[data-dismiss]")?.parentElement?.remove();
+    closest(event, "[data-reload]") && location.reload();
+  });
   document.addEventListener("animationend", ({ animationName, target }) => {
     if (animationName === LEAVING && target instanceof Element) {
       target.remove();

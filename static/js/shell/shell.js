@@ -7,6 +7,7 @@ import { startCopying } from "../shared/copy_buttons.js";
 import { openWhenFilled } from "../shared/dialogs.js";
 import { closest, dataOf, find } from "../shared/dom.js";
 import "../shared/every_page.js";
+import { followDays } from "../shared/local_times.js";
 import { startMenus } from "../shared/menus.js";
 import { Sidebar } from "../sidebar/sidebar.js";
 import { startFailedRequests } from "./failed_requests.js";
@@ -68,4 +69,5 @@ startFailedRequests({
   onGone: (conversation) => sidebar.remove(conversation),
 });
 startPageLoads(socket);
+followDays(() => sidebar.reload());
 navigation.begin();
