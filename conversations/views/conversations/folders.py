@@ -132,10 +132,9 @@ def move(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
 
 def _chosen_folder(request: HtmxRequest, name: str) -> Folder | None:
     """Return the folder of the form: a new one where a name was typed, None where none is chosen."""
-    if name.strip():
-        return create_folder(request.user, name=name)
     folder_id = parameters.folder_id(request)
-    return find_folder(request.user, folder_id) if folder_id else None
+    chosen = find_folder(request.user, folder_id) if folder_id else None
+    return create_folder(request.user, name=name) if name.strip() else chosen
 
 
 def _say_moved(request: HtmxRequest, title: str, folder: Folder | None, change_id: int) -> None:
