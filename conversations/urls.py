@@ -28,6 +28,7 @@ from conversations.views.conversations import (
 )
 from conversations.views.documents import documents
 from conversations.views.http.metrics import metrics
+from conversations.views.imports import imports
 from conversations.views.pictures import pictures
 from conversations.views.scenarios import scenarios
 from conversations.views.usage import usage
@@ -60,6 +61,13 @@ urlpatterns = [
     path("account/export/", own_account.export_account, name="export_account"),
     path("account/delete/", own_account.delete_account, name="delete_account"),
     path("account/readings/", readings.readings, name="readings"),
+    path("import/", imports.imports, name="imports"),
+    path("import/<uuid:import_id>/", imports.one, name="import"),
+    path("import/<uuid:import_id>/files/<int:number>/", imports.piece, name="import_piece"),
+    path("import/<uuid:import_id>/start/", imports.start, name="start_import"),
+    path("import/<uuid:import_id>/cancel/", imports.cancel, name="cancel_import"),
+    path("import/<uuid:import_id>/delete/", imports.forget, name="delete_import"),
+    path("import/<uuid:import_id>/left-out/", imports.left_out, name="import_left_out"),
     path("usage/", usage.usage, name="usage"),
     path("usage/export/", usage.export_usage, name="export_usage"),
     path("usage/costs/", usage.show_costs, name="show_costs"),

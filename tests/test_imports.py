@@ -65,6 +65,7 @@ FLOORS_INSIDE = {
     "conversations.views": """
         conversations
         account | scenarios
+        imports
         documents | pictures | usage
         http
     """,

@@ -5,13 +5,16 @@ So rows may name each other, whatever their order. No signal is sent, and nothin
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import connection
-from django.db.models import Model
+from django.db.models import Field, Model
 from django.db.models.expressions import DatabaseDefault
 from psycopg import sql
 
+PLAIN = (str, int, float, dt.datetime, type(None))
 TAKE = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
 
 
@@ -40,4 +43,9 @@ def copy_rows(rows: Sequence[Model]) -> None:
     )
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for row in rows:
-            copy.write_row([field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields])
+            copy.write_row([_adapt(field, getattr(row, field.attname)) for field in fields])
+
+
+def _adapt(field: Field[Any, Any], value: Any) -> Any:
+    """Return *value* as it is written; what the driver knows itself is left to it, as most of them are."""
+    return value if isinstance(value, PLAIN) else field.get_db_prep_save(value, connection)

@@ -25,6 +25,7 @@ BODY_IDS = {
     ("conversations:scenario", "scenario"): "scenario_id",
     ("conversations:add_conversation_documents", "scenario"): "scenario_id",
     ("conversations:add_picture", "scenario"): "scenario_id",
+    ("conversations:imports", "scenario"): "scenario_id",
     ("conversations:delete_scenario", "scenario"): "scenario_id",
     ("conversations:list", "current"): "public_id",
     ("conversations:commands", "conversation"): "public_id",

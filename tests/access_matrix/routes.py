@@ -46,6 +46,7 @@ CONVERSATIONS = {
             "commands",
             "saved_prompts",
             "new_saved_prompt",
+            "imports",
             "export_several",
             "archived",
             "deleted",
@@ -98,6 +99,7 @@ CONVERSATIONS = {
             "export_scenario",
             "saved_prompt",
             "delete_saved_prompt",
+            *("import", "import_piece", "start_import", "cancel_import", "delete_import", "import_left_out"),
         ),
     },
 }

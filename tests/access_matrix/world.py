@@ -44,6 +44,7 @@ from conversations.services.conversations.conversations import delete_conversati
 from conversations.services.conversations.folders import create_folder
 from conversations.services.conversations.list_changes import arrange_conversations
 from conversations.services.conversations.notes import save_about_me, save_notes
+from conversations.services.imports.import_files import SentFile, begin_import
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.review.readings import open_reading
@@ -173,6 +174,8 @@ def belongings_of(user: User, content: str) -> Belongings:
         "change_id": arrange_conversations(user, [conversation.public_id], starred=True).pk,
         "folder_id": create_folder(user, name=f"{user.name}’s {content}").pk,
         "prompt_id": save_prompt(user, name=f"{user.name}’s", content=content).pk,
+        "import_id": begin_import(user, [SentFile(f"{content}.zip", 1)]).public_id,
+        "number": 0,
         "pk": make_passkey(user).pk,
     }
     return Belongings(user, ids)
@@ -190,6 +193,8 @@ def unknown_ids() -> dict[str, Any]:
         "document_id": uuid.uuid4(),
         "picture_id": UNKNOWN,
         "prompt_id": UNKNOWN,
+        "import_id": uuid.uuid4(),
+        "number": 0,
         "pk": UNKNOWN,
     }
 

@@ -41,6 +41,7 @@ TAKING_FILES = {
     "conversations:add_scenario_documents",
     "conversations:add_picture",
     "conversations:post",
+    "conversations:imports",
 }
 FILES_AT_ONCE = 5  # of the largest size, in one request
 FORM_BYTES = 1_000_000  # what a form adds to its files

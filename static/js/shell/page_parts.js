@@ -7,6 +7,7 @@
 import { startPasskeys } from "../account/passkeys.js";
 import { startReplyNoticesSwitch } from "../account/reply_notices_switch.js";
 import { startDocuments } from "../documents/documents.js";
+import { startImports } from "../imports/import_page.js";
 import { startEffects } from "../scenarios/effects.js";
 import { startToolChoice } from "../scenarios/tool_choice.js";
 import { query } from "../shared/dom.js";
@@ -22,6 +23,7 @@ export function startPageParts(page, { say, signal }) {
   startPasskeys(page);
   startEffects(page);
   startToolChoice(page);
+  startImports(page, { say, signal });
   if (query(page, '[data-part="shelf"]')) {
     startDocuments(page, { say, signal });
   }

@@ -1,0 +1,1 @@
+"""Views of imports: the page with its form, the pieces of files that it sends, and the report."""

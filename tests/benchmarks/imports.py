@@ -1,0 +1,112 @@
+"""Import of a large export: messages a second, and the memory that it takes beyond that of the process before.
+
+The export is made up: 5,000 conversations of ChatGPT's form with 40 messages each, of 20 to 220 words.
+
+    python -m tests.benchmarks.imports [--conversations 5000] [--messages 40]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import psutil
+
+from tests.benchmarks._site import temporary_site
+from tests.support.exports import chatgpt, node
+
+BEGINNINGS, ENDINGS = ("har", "sea", "light", "win", "ro", "sto"), ("bor", "house", "dow", "ad", "ne")
+WORDS = [first + last for first in BEGINNINGS for last in ENDINGS]
+GOAL_PER_SECOND, GOAL_MB = 2_000, 200
+
+
+def write_export(path: Path, conversations: int, messages: int) -> None:
+    """Write the export, a conversation at a time."""
+    chance = random.Random(1)
+    with path.open("w") as file:
+        for number in range(conversations):
+            nodes = [
+                node(
+                    f"c{number}-{place}",
+                    f"c{number}-{place - 1}" if place else "root",
+                    "assistant" if place % 2 else "user",
+                    " ".join(chance.choices(WORDS, k=chance.randint(20, 220))),
+                )
+                for place in range(messages)
+            ]
+            file.write(("," if number else "[") + json.dumps(chatgpt(f"c{number}", nodes, nodes[-1]["id"])))
+        file.write("]")
+
+
+class PeakMemory:
+    """Watches the resident memory of this process."""
+
+    def __init__(self) -> None:
+        self._process, self._ended = psutil.Process(), threading.Event()
+        self.start_mb = self.peak_mb = self._process.memory_info().rss / 1e6
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(0.05):
+            self.peak_mb = max(self.peak_mb, self._process.memory_info().rss / 1e6)
+
+    def end(self) -> float:
+        """Return by how much it grew."""
+        self._ended.set()
+        return self.peak_mb - self.start_mb
+
+
+def measure(path: Path, *, again: bool) -> None:
+    from chatsite.accounts.models import User
+    from conversations.core.imports.read_export import ExportFile
+    from conversations.models import ConversationImport, Message
+    from conversations.services.imports.import_report import ImportReport
+    from conversations.services.imports.run_import import begin_here, import_batches
+    from conversations.services.language_models.model_context import load_tokenizers
+
+    load_tokenizers()
+    user, _ = User.objects.get_or_create(email="alice@example.org")
+    memory, began = PeakMemory(), time.monotonic()
+    held = begin_here(user, [ExportFile(path.name, path.stat().st_size, lambda: path.open("rb"))], f"benchmark {again}")
+    for _batch in import_batches(held):
+        pass
+    seconds, grown_mb = time.monotonic() - began, memory.end()
+    report = ImportReport.from_json(ConversationImport.objects.get(pk=held.id).report)
+    found = report.total("messages_found")
+    is_met = found / seconds >= GOAL_PER_SECOND and grown_mb <= GOAL_MB
+    size_mb = path.stat().st_size / 1e6
+    print(
+        f"{'again' if again else 'first'}: {found:,} messages of {size_mb:.0f} MB in {seconds:.1f} s, "
+        f"{found / seconds:,.0f} a second, memory {grown_mb:+.0f} MB, stored {Message.objects.count():,}: "
+        f"goals {'met' if is_met else 'missed'}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--conversations", type=int, default=5_000)
+    parser.add_argument("--messages", type=int, default=40)
+    arguments = parser.parse_args()
+    with temporary_site(OPENAI_API_KEY="x", LANGUAGE_MODELS="gpt-4o"), tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "conversations.json"
+        # In a process of its own: what it takes must not hide what the import takes.
+        writer = multiprocessing.get_context("spawn").Process(
+            target=write_export, args=(path, arguments.conversations, arguments.messages)
+        )
+        writer.start()
+        writer.join()
+        for again in (False, True):
+            measure(path, again=again)
+
+
+if __name__ == "__main__":
+    os.environ.pop("DJANGO_SETTINGS_MODULE", None)
+    main()

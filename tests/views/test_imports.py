@@ -1,0 +1,99 @@
+"""The page of imports: files by a form and in pieces, how far it is, its report, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from conversations.models import Conversation, ConversationImport
+from conversations.services.imports.import_files import SentFile, begin_import
+from conversations.services.imports.run_import import claim_import, import_batches
+from tests.support.exports import as_json, as_zip, chatgpt, chatgpt_files, node, odd_chatgpt
+from tests.support.people import make_user
+
+pytestmark = pytest.mark.django_db
+JSON = {"HTTP_ACCEPT": "application/json"}
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+@pytest.fixture
+def client(alice):
+    client = Client()
+    client.force_login(alice)
+    return client
+
+
+async def content_of(answer):
+    return b"".join([piece async for piece in answer.streaming_content]).decode()
+
+
+def work():
+    for _ in import_batches(claim_import("w")):
+        pass
+
+
+def test_a_form_with_files_is_an_import_and_the_page_says_what_came(client):
+    packed = as_zip(chatgpt_files(odd_chatgpt(), {"id": "x", "title": "<Lost> one", "create_time": 1}))
+    answer = client.post("/import/", {"files": [SimpleUploadedFile("export.zip", packed)]}, follow=True)
+    assert "Waiting for its turn" in answer.content.decode()
+    work()
+    page = client.get("/import/").content.decode()
+    assert "6 of 14 messages taken" in page
+    assert "“<bdi>&lt;Lost&gt; one</bdi>”: it has no messages" in page
+    assert f"/c/{Conversation.objects.get().public_id}/" in page
+    answer = client.get(f"/import/{ConversationImport.objects.get().public_id}/left-out/")
+    rows = async_to_sync(content_of)(answer)
+    assert "2,Calls of tools and their results" in rows
+
+
+def test_pieces_go_on_where_they_ended(client):
+    content = as_json([chatgpt("c", [node("a", None, "user", "x")])])
+    named = {"name": ["a.json"], "size": [str(len(content))]}
+    plan = client.post("/import/", named, **JSON).json()
+    url = plan["files"][0]["url"]
+    kind = {"content_type": "application/octet-stream", **JSON}
+    assert client.post(f"{url}?start=0", content[:100], **kind).json() == {"received": 100}
+    assert client.post(plan["start"], **JSON).status_code == 409
+    assert client.post(f"{url}?start=400", content[400:], **kind).status_code == 409
+    again = client.post("/import/", named, **JSON).json()
+    assert (again["import"], again["files"][0]["received"]) == (plan["import"], 100)
+    client.post(f"{url}?start=100", content[100:], **kind)
+    assert client.post(plan["start"], **JSON).status_code == 200
+    work()
+    assert "1 of 1 message taken" in client.get(plan["import"], HTTP_HX_REQUEST="true").content.decode()
+
+
+@pytest.mark.parametrize("named", [{"name": ["a"], "size": ["x"]}, {"name": ["a"], "size": []}, {}])
+def test_what_names_no_file_is_refused(client, named):
+    assert client.post("/import/", named, **JSON).status_code == 400
+
+
+def test_a_refused_form_says_why_on_its_page(client, settings):
+    answer = client.post("/import/")
+    assert (answer.status_code, "There is no file to add" in answer.content.decode()) == (400, True)
+    settings.IMPORT_MEGABYTES = 0
+    assert "You can’t import conversations here." in client.get("/import/").content.decode()
+    assert client.post("/import/", {"name": ["a"], "size": ["1"]}, **JSON).status_code == 403
+
+
+def test_an_import_is_cancelled_and_its_report_removed(client, alice):
+    found = begin_import(alice, [SentFile("a", 1)])
+    client.post(f"/import/{found.public_id}/cancel/")
+    found.refresh_from_db()
+    assert found.state == "cancelled"
+    client.post(f"/import/{found.public_id}/delete/")
+    assert not ConversationImport.objects.exists()
+
+
+def test_someone_elses_import_is_not_found(client):
+    found = begin_import(make_user("bob"), [SentFile("a", 1)])
+    assert client.get(f"/import/{found.public_id}/").status_code == 404
+    assert client.post(f"/import/{found.public_id}/cancel/").status_code == 404
+    answer = client.post(f"/import/{found.public_id}/files/0/?start=0", b"x", content_type="a/b", **JSON)
+    assert answer.status_code == 404
