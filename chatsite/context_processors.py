@@ -20,6 +20,7 @@ def site(request: HttpRequest) -> dict[str, object]:
         "sign_up_is_open": settings.SIGN_UP in ("open", "domains"),
         "mail_is_printed": not settings.SMTP_URL,
         "mail_failed": partial(has_mail_failed, request),
+        "may_share": settings.SHARES != "off",
         "single_sign_on": settings.OIDC_NAME if settings.OIDC_SERVER_URL else "",
         "languages": settings.LANGUAGES,
         "same_page_url": partial(same_page_url, request),

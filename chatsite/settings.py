@@ -202,6 +202,13 @@ CONVERSATION_READING = ENV.choice(
     help="Whether reviewers and admins may open the words of people's conversations, each time with a reason that is "
     "logged, or never.",
 )
+SHARES = ENV.choice(
+    "SHARES",
+    ("signed-in", "anyone", "off"),
+    default="signed-in",
+    help="Who may read the conversations that people share by a link: those who are signed in and admitted, anyone who "
+    "has the link, or no one, which also ends all links.",
+)
 READINGS_SHOWN_TO_OWNERS = ENV.switch(
     "READINGS_SHOWN_TO_OWNERS", default=True, help="Show people who has read their conversations, when and why."
 )

@@ -11,6 +11,7 @@ import uuid
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import Admission, find_admission, lock_admission
 from chatsite.accounts.gate.seats import admit
@@ -27,9 +28,10 @@ from conversations.core.errors import (
     PictureNotFound,
     ScenarioNotFound,
     SeatsTaken,
+    ShareNotFound,
     SignInRequired,
 )
-from conversations.models import Conversation, Document, Message, Picture, Scenario, ToolCall
+from conversations.models import Conversation, Document, Message, Picture, Scenario, Share, ToolCall
 
 Person = AbstractBaseUser | AnonymousUser
 REFUSALS: dict[Admission, type[AccessError]] = {
@@ -119,6 +121,29 @@ def find_picture(conversation: Conversation, picture_id: int) -> Picture:
     found = conversation.pictures.filter(pk=picture_id).first()
     if found is None:
         raise PictureNotFound
+    return found
+
+
+def find_share(user: Person, public_id: uuid.UUID) -> Share:
+    """Return a share that *user* made. Raises `ShareNotFound`, also if it is someone else's."""
+    if (found := Share.objects.filter(owner_id=user.pk, public_id=public_id).first()) is None:
+        raise ShareNotFound
+    return found
+
+
+def find_shared(token_digest: str) -> Share:
+    """Return the share that who has the token may read now.
+
+    Raises `ShareNotFound` once it is over or revoked, while its conversation is deleted, and while its owner is not
+    admitted to the site.
+    """
+    goes_on = Q(ends_at=None) | Q(ends_at__gt=Now())
+    shares = Share.objects.select_related("conversation")
+    found = shares.filter(goes_on, token_digest=token_digest, revoked_at=None, conversation__deleted_at=None).first()
+    if found is None or found.owner_id != found.conversation.owner_id:
+        raise ShareNotFound
+    if find_admission(found.owner_id) is not Admission.ADMITTED:
+        raise ShareNotFound
     return found
 
 

@@ -11,7 +11,8 @@ from chatsite.configuration.site import ENV, SITE_NAME, SITE_SCHEME
 AUTH_USER_MODEL = "accounts.User"
 # What the role reviewer allows in the admin, beside what every reviewer may do: read.
 REVIEWER_PERMISSIONS = frozenset(
-    f"conversations.view_{model}" for model in ("conversation", "message", "completion", "toolcall", "reading", "run")
+    f"conversations.view_{model}"
+    for model in ("conversation", "message", "completion", "toolcall", "reading", "run", "share")
 )
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = [

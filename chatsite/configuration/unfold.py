@@ -108,6 +108,7 @@ UNFOLD: dict[str, Any] = {
                     _page(_("Documents"), "description", "conversations.document"),
                     _page(_("Tool calls"), "build", "conversations.toolcall"),
                     _page(_("Requests"), "receipt_long", "conversations.completion"),
+                    _page(_("Shares"), "share", "conversations.share"),
                     _page(_("Who read what"), "visibility", "conversations.reading"),
                     {
                         "title": _("Search messages"),

@@ -6,7 +6,7 @@ Django finds the pages by importing this package. `dashboard` is the first page;
 from . import user
 from .ledger import calibration, completion, price
 from .ledger import spending as spent
-from .review import conversation, document, message, reading, run, tool_call
+from .review import conversation, document, message, reading, run, share, tool_call
 from .scenarios import mcp_server, scenario
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "reading",
     "run",
     "scenario",
+    "share",
     "spent",
     "tool_call",
     "user",

@@ -24,6 +24,7 @@ from .reading import Reading, ReadingStep, ReadWhat, SearchHit
 from .run import Run
 from .saved_prompt import SavedPrompt
 from .scenario import Scenario
+from .share import Share, SharedMessage
 from .spending import Spending, SpendingPeriod
 from .summary import Summary
 from .summary_state import SummaryState
@@ -72,6 +73,8 @@ __all__ = [
     "ScaledPicture",
     "Scenario",
     "SearchHit",
+    "Share",
+    "SharedMessage",
     "Spending",
     "SpendingPeriod",
     "Summary",

@@ -46,6 +46,8 @@ def answer_of(response: HttpResponse) -> Answer:
 def path_of(cell: PathCell, world: World) -> str:
     """Return the address with the ids of the cell in it."""
     ids = {**OTHER_PARAMETERS, **ids_of(cell, world)}
+    if "token" in cell.route.parameters:
+        ids |= world.alices.ids["shared"]
     if cell.route.name.startswith("admin:"):
         ids |= admin_ids(cell.route.name, world)
     return reverse(cell.route.name, kwargs={parameter: ids[parameter] for parameter in cell.route.parameters})

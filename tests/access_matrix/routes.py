@@ -55,6 +55,8 @@ CONVERSATIONS = {
             "select",
             "arrange",
         ),
+        # Who has the token of a share is its reader; tests/views/test_shared_pages.py has the tokens that open nothing.
+        *("shares", "shared", "shared_window", "shared_picture", "continue_share"),
     },
     Door.OBJECT: {
         *(
@@ -75,7 +77,10 @@ CONVERSATIONS = {
             "rating",
             "branch",
             "export",
+            "share",
+            "share_up_to",
         ),
+        *("revoke_share", "change_share", "delete_share"),
         *("pin", "exclude", "recall", "forget", "remember", "edit", "show", "decide_call", "call_result", "reasoning"),
         *("add_picture", "picture", "describe_picture"),
         *("switch_summary", "edit_summary", "undo_summary"),
@@ -112,6 +117,7 @@ DOORS: dict[str, Door] = {
     **dict.fromkeys(("admin:login", "admin:logout"), Door.PUBLIC),
     "admin:conversations_calibration_forget_limit": Door.ADMIN,
     "admin:conversations_mcpserver_list_tools": Door.ADMIN,
+    "admin:conversations_share_revoke": Door.ADMIN,
     "admin:conversations_completion_figures": Door.STAFF,
     **dict.fromkeys(
         ("admin:conversations_conversation_read", "admin:conversations_reading_search"),
@@ -146,7 +152,7 @@ DOORS: dict[str, Door] = {
     ),
     **dict.fromkeys(("mfa_remove_webauthn", "mfa_edit_webauthn"), Door.PART_OF_ACCOUNT),
 }
-REVIEWED = {"conversation", "message", "completion", "toolcall", "reading", "run"}
+REVIEWED = {"conversation", "message", "completion", "toolcall", "reading", "run", "share"}
 VERBS = ("changelist", "add", "history", "delete", "change")
 READING = {"changelist", "history", "change"}
 # Addresses without a name only lead to others: the admin's short ones and its catch-all, allauth's old ones.

@@ -38,6 +38,7 @@ from conversations.models import (
     Reading,
     Run,
     Scenario,
+    Share,
     ToolCall,
 )
 from conversations.services.conversations.conversations import delete_conversation, rename_conversation
@@ -45,6 +46,7 @@ from conversations.services.conversations.folders import create_folder
 from conversations.services.conversations.list_changes import arrange_conversations
 from conversations.services.conversations.notes import save_about_me, save_notes
 from conversations.services.imports.import_files import SentFile, begin_import
+from conversations.services.portability.share_conversation import Shown, share_conversation
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.review.readings import open_reading
@@ -177,8 +179,22 @@ def belongings_of(user: User, content: str) -> Belongings:
         "import_id": begin_import(user, [SentFile(f"{content}.zip", 1)]).public_id,
         "number": 0,
         "pk": make_passkey(user).pk,
+        **_shared(user),
     }
     return Belongings(user, ids)
+
+
+def _shared(user: User) -> dict[str, Any]:
+    """Return what addresses of a share have, of a conversation without a word that is theirs alone."""
+    conversation = begin(user)
+    picture = store_picture(conversation, b"shared")
+    posted = post(conversation, "Hello", pictures=[picture.pk])
+    make_completion(user, reply=posted.reply, window=prepare_reply(posted.reply.pk).window.record.to_json())
+    end_reply(posted.reply.pk, COMPLETE, content="Good morning")
+    shown = Shown(shows_windows=True, shows_pictures=True)
+    made = share_conversation(user=user, conversation=conversation, message_id=None, title="Shared", shown=shown)
+    shared = {"token": made.token, "number": 2, "picture_id": picture.pk}
+    return {"share_id": made.share.public_id, "shared": shared}
 
 
 def unknown_ids() -> dict[str, Any]:
@@ -196,6 +212,7 @@ def unknown_ids() -> dict[str, Any]:
         "import_id": uuid.uuid4(),
         "number": 0,
         "pk": UNKNOWN,
+        "share_id": uuid.uuid4(),
     }
 
 
@@ -204,11 +221,14 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     Conversation: lambda world: Conversation.objects.get(public_id=world.alices.ids["public_id"]),
     Message: lambda world: Message.objects.get(pk=world.alices.ids["message_id"]),
     Run: lambda world: Run.objects.get(reply_id=world.alices.ids["reply_id"]),
-    apps.get_model("conversations", "Completion"): lambda world: world.alices.owner.completions.get(),
+    apps.get_model("conversations", "Completion"): lambda world: world.alices.owner.completions.get(
+        reply=world.alices.ids["reply_id"]
+    ),
     ToolCall: lambda world: ToolCall.objects.get(pk=world.alices.ids["call_id"]),
     Document: lambda world: Document.objects.get(public_id=world.alices.ids["document_id"]),
     Scenario: lambda world: Scenario.objects.get(pk=world.alices.ids["scenario_id"]),
     Reading: lambda world: reading_of(world),
+    Share: lambda world: Share.objects.get(public_id=world.alices.ids["share_id"]),
     Calibration: lambda world: Calibration.objects.get_or_create(language_model="letters")[0],
     Price: lambda world: Price.objects.create(language_model="letters", input_usd=1, output_usd=2),
     McpServer: lambda world: McpServer.objects.create(name="inside", url="http://127.0.0.1:1/mcp"),  # never asked

@@ -35,6 +35,7 @@ def site(postgres: Database, template: Database, tmp_path_factory: pytest.TempPa
     settings = {
         "DEMO_TOKENS_PER_SECOND": TOKENS_PER_SECOND,
         "MESSAGES_PER_MINUTE": 0,
+        "SHARES": "anyone",
         "TOOL_MODULES": "tests.support.side_effects",
         "NOTES_FILE": folder / "notes",
     }

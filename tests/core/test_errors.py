@@ -61,7 +61,7 @@ def example(error):
         error,
         (
             *(errors.TooManyDocuments, errors.TooManyFiles, errors.TooManyPictures),
-            *(errors.TooManySavedPrompts, errors.TooManyFolders),
+            *(errors.TooManySavedPrompts, errors.TooManyFolders, errors.TooManyShares),
         ),
     ):
         return error(most=100)
@@ -73,6 +73,8 @@ def example(error):
         return error(most=20)
     if issubclass(error, (errors.NotesHaveTooManyCharacters, errors.NotesHaveTooManyTokens, errors.RemarkTooLong)):
         return error(most=1_000, given=1_234)
+    if issubclass(error, errors.SharedMessagesTooMany):
+        return error(most=20_000, number=30_000)
     if issubclass(error, errors.SavedPromptTooLong):
         return error(name=80, content=20_000)
     if issubclass(error, errors.PictureTooManyPixels):

@@ -25,6 +25,8 @@ class SecurityEventKind(models.TextChoices):
     PASSWORD_CHANGED = "password_changed", _("password changed")
     PASSWORD_RESET = "password_reset", _("password reset")
     EMAIL_CHANGED = "email_changed", _("email address changed")
+    SHARED = "shared", _("conversation shared")
+    SHARE_REVOKED = "share_revoked", _("share revoked")
     CHANGED_BY_ADMIN = "changed_by_admin", _("changed by an admin")
     ADMIN_ACTION = "admin_action", _("admin action")
 

@@ -7,7 +7,7 @@
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
     │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens, EffortNotAccepted, TooManyPicturesForModel
     │ ├ PicturesTooLargeForModel, RemarkTooLong
-    │ ├ TemporaryNotExported, ExportUnderWay
+    │ ├ TemporaryNotExported, ExportUnderWay, SharesOff, NothingToShare, SharedMessagesTooMany, TooManyShares
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ ├ NameInvisible, SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
@@ -85,6 +85,7 @@
       │ └ ReadingDisabled, ReasonRequired
       └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound, PictureNotFound
         SavedPromptNotFound, FolderNotFound  also someone else's
+        ShareNotFound                 also one that is over, revoked or someone else's
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
 """
@@ -117,6 +118,7 @@ from .access import (
     SavedPromptNotFound,
     ScenarioNotFound,
     SeatsTaken,
+    ShareNotFound,
     SignInRequired,
     SiteMoneyReserved,
     SiteMoneyUsedUp,
@@ -216,6 +218,7 @@ from .inputs import (
     NotesHaveTooManyTokens,
     NothingToContinue,
     NothingToRegenerate,
+    NothingToShare,
     PicturesTooLargeForModel,
     ReasonInvalid,
     RemarkTooLong,
@@ -225,6 +228,8 @@ from .inputs import (
     SavedPromptIncomplete,
     SavedPromptNameTaken,
     SavedPromptTooLong,
+    SharedMessagesTooMany,
+    SharesOff,
     SummaryChanged,
     SummaryEmpty,
     SummaryTooLong,
@@ -232,6 +237,7 @@ from .inputs import (
     TooManyFolders,
     TooManyPicturesForModel,
     TooManySavedPrompts,
+    TooManyShares,
     UploadTooLarge,
     WebSearchNotOffered,
 )
@@ -370,6 +376,7 @@ __all__ = [
     "NotesTooLong",
     "NothingToContinue",
     "NothingToRegenerate",
+    "NothingToShare",
     "PictureAlreadySent",
     "PictureDamaged",
     "PictureEmpty",
@@ -411,6 +418,9 @@ __all__ = [
     "SavedPromptTooLong",
     "ScenarioNotFound",
     "SeatsTaken",
+    "ShareNotFound",
+    "SharedMessagesTooMany",
+    "SharesOff",
     "SignInRequired",
     "SiteBusy",
     "SiteMoneyReserved",
@@ -435,6 +445,7 @@ __all__ = [
     "TooManyRepliesAtOnce",
     "TooManyRequestsAtOnce",
     "TooManySavedPrompts",
+    "TooManyShares",
     "ToolBusy",
     "ToolChanged",
     "ToolError",

@@ -184,6 +184,13 @@ class FolderNotFound(AccessError):
     template = "There is no such folder any more."
 
 
+class ShareNotFound(AccessError):
+    """Never made, over, revoked, or of a conversation or account that is gone: the same answer for all."""
+
+    code = "share_not_found"
+    template = "There is nothing at this address."
+
+
 class DocumentNotFound(AccessError):
     code = "document_not_found"
     template = "This document could not be found."

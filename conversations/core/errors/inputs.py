@@ -54,6 +54,34 @@ class ExportUnderWay(InputError):
     template = "Your export is already being made. Wait until it has downloaded, then try again."
 
 
+class SharesOff(InputError):
+    code = "shares_off"
+    template = "Sharing is switched off on this site."
+
+
+class NothingToShare(InputError):
+    code = "nothing_to_share"
+    template = "There is nothing to share yet: no message here has ended."
+
+
+class SharedMessagesTooMany(InputError):
+    code = "shared_messages_too_many"
+    template = (
+        "A share has at most %(most)s messages, and this one would have %(number)s. Share up to an earlier message."
+    )
+
+    def __init__(self, *, most: int, number: int) -> None:
+        super().__init__(most=f"{most:,}", number=f"{number:,}")
+
+
+class TooManyShares(InputError):
+    code = "too_many_shares"
+    template = "You have %(most)s shares, which is as many as one account keeps. Delete some first."
+
+    def __init__(self, *, most: int) -> None:
+        super().__init__(most=f"{most:,}")
+
+
 class NothingToRegenerate(InputError):
     code = "nothing_to_regenerate"
     template = "Only the last reply can be regenerated, and only once it has ended."

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from conversations.models import Conversation, Message
 
 from .thread import ThreadMessage, thread_page_after
+from .tool_calls import CallRow
 
 AT_ONCE = 100
 
@@ -36,3 +37,24 @@ def sources_of_replies(messages: Sequence[ThreadMessage]) -> Mapping[int, tuple[
 
 def _source(stored: Sequence[Mapping[str, str]], number: int) -> str:
     return stored[number - 1].get("source", "") if number <= len(stored) else ""
+
+
+def written_text(message: ThreadMessage) -> str:
+    """Return what a person wrote, or the language model in all steps of a reply, as it was written."""
+    texts = (*(step.text for step in message.steps.stored), message.content)
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def written_reasoning(message: ThreadMessage) -> str:
+    """Return what pages show of what was thought in all steps of a reply."""
+    thoughts = (*(step.reasoning for step in message.steps.stored), message.reasoning)
+    return "\n\n".join(thought.text for thought in thoughts if thought)
+
+
+def reasoning_seconds(message: ThreadMessage) -> float:
+    thoughts = (*(step.reasoning for step in message.steps.stored), message.reasoning)
+    return sum(thought.seconds for thought in thoughts if thought)
+
+
+def calls_of(message: ThreadMessage) -> list[CallRow]:
+    return [*(call for step in message.steps.stored for call in step.calls), *message.steps.calls]

@@ -24,6 +24,14 @@ UPDATE conversations_message SET grounding = (
 )
 WHERE grounding @> %(documents)s AND NOT grounding = '[]'
 """
+# The same of what was shared of it.
+FORGET_SHARED = """
+UPDATE conversations_sharedmessage SET sources = (
+    SELECT jsonb_agg(CASE WHEN entry @> %(document)s THEN entry || %(nothing)s ELSE entry END ORDER BY place)
+    FROM jsonb_array_elements(sources) WITH ORDINALITY AS entries (entry, place)
+)
+WHERE sources @> %(documents)s AND NOT sources = '[]'
+"""
 NOTHING = {"text": "", "source": "", "deleted": True}
 
 
@@ -33,4 +41,5 @@ def forget_words(instance: Document, **kwargs: Any) -> None:
     entry = {"document": str(instance.public_id)}
     values = {"document": entry, "documents": [entry], "nothing": NOTHING}
     with connection.cursor() as cursor:
-        cursor.execute(FORGET, {name: json.dumps(value) for name, value in values.items()})
+        for statement in (FORGET, FORGET_SHARED):
+            cursor.execute(statement, {name: json.dumps(value) for name, value in values.items()})

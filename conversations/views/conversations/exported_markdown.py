@@ -14,11 +14,11 @@ from conversations.models.conversation import UNTITLED
 from conversations.models.message import MessageRole
 from conversations.selectors.conversations.pictures import ShownPicture
 from conversations.selectors.conversations.thread import ThreadMessage
-from conversations.selectors.conversations.whole_thread import sources_of_replies, whole_thread
+from conversations.selectors.conversations.whole_thread import calls_of, sources_of_replies, whole_thread, written_text
 from conversations.wording.error_sentences import ReaderLocale
 from conversations.wording.model_labels import model_label
 
-from .transcript import calls_of, note_of, written_text
+from .transcript import note_of
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
 FENCE = re.compile(r"^`{3,}", re.MULTILINE)

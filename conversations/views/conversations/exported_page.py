@@ -23,7 +23,7 @@ from conversations.wording.error_sentences import ReaderLocale
 
 from .transcript import TranscriptMessage, TranscriptPicture, own_message
 
-STYLES = ("css/tokens.css", "css/base.css", "css/messages.css", "css/transcript.css")
+STYLES = ("css/tokens.css", "css/base.css", "css/messages.css", "css/porthole.css", "css/transcript.css")
 PNG_BEGINS = b"\x89PNG"
 
 

@@ -9,15 +9,18 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext as _
 
 from conversations.models.message import MessageRole, MessageState
 from conversations.rendering import render_markdown
 from conversations.selectors.conversations.thread import ThreadMessage
-from conversations.selectors.conversations.tool_calls import CallRow
-from conversations.wording.error_sentences import ReaderLocale, stored_error_sentence
+from conversations.selectors.conversations.whole_thread import (
+    calls_of,
+    reasoning_seconds,
+    written_reasoning,
+    written_text,
+)
 from conversations.wording.finish_notes import finish_note
 from conversations.wording.model_labels import model_label
 
@@ -42,6 +45,14 @@ class TranscriptCall:
 
 
 @dataclass(frozen=True, slots=True)
+class TranscriptSource:
+    """What a reply was sent passages of, by its name; *text* is the passage where it is shown."""
+
+    name: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TranscriptMessage:
     """A message by its *number* from 1. *made_by* names the language model of a reply, and *html* is what it says.
 
@@ -58,7 +69,7 @@ class TranscriptMessage:
     reasoning_seconds: float = 0.0
     calls: Sequence[TranscriptCall] = ()
     pictures: Sequence[TranscriptPicture] = ()
-    sources: Sequence[str] = ()
+    sources: Sequence[TranscriptSource] = ()
     hidden_pictures: int = 0
     window: str = ""
 
@@ -67,46 +78,20 @@ class TranscriptMessage:
         return self.role == MessageRole.ASSISTANT
 
 
-def written_text(message: ThreadMessage) -> str:
-    """Return what a person wrote, or the language model in all steps of a reply, as it was written."""
-    texts = (*(step.text for step in message.steps.stored), message.content)
-    return "\n\n".join(text for text in texts if text.strip())
-
-
-def written_reasoning(message: ThreadMessage) -> str:
-    """Return what pages show of what was thought in all steps of a reply."""
-    thoughts = (*(step.reasoning for step in message.steps.stored), message.reasoning)
-    return "\n\n".join(thought.text for thought in thoughts if thought)
-
-
-def reasoning_seconds(message: ThreadMessage) -> float:
-    thoughts = (*(step.reasoning for step in message.steps.stored), message.reasoning)
-    return sum(thought.seconds for thought in thoughts if thought)
-
-
-def calls_of(message: ThreadMessage) -> list[CallRow]:
-    return [*(call for step in message.steps.stored for call in step.calls), *message.steps.calls]
-
-
-def state_note(*, state: str, error_code: str, error_params: dict[str, object], finish_reason: str) -> str:
-    """Return why a reply is not whole, in the language that is active; nothing where it is."""
-    if state == MessageState.STREAMING:
-        return gettext("This reply was still being written.")
-    if error_code:
-        return stored_error_sentence(error_code, error_params, ReaderLocale(get_language() or settings.LANGUAGE_CODE))
-    if state == MessageState.STOPPED:
-        return gettext("This reply was stopped.")
-    return finish_note(finish_reason) if state == MessageState.COMPLETE else ""
+def state_note(*, state: str, finish_reason: str = "") -> str:
+    """Return why a reply is not whole, in the language that is active, without its numbers; nothing where it is."""
+    notes = {
+        MessageState.STREAMING: _("This reply was still being written."),
+        MessageState.STOPPED: _("This reply was stopped."),
+        MessageState.INTERRUPTED: _("This reply was interrupted."),
+        MessageState.FAILED: _("This reply failed."),
+    }
+    return notes.get(MessageState(state), "") or finish_note(finish_reason)
 
 
 def note_of(message: ThreadMessage) -> str:
     finish_reason = message.completion.finish_reason if message.completion else ""
-    return state_note(
-        state=message.state,
-        error_code=message.error_code,
-        error_params=message.error_params,
-        finish_reason=finish_reason,
-    )
+    return state_note(state=message.state, finish_reason=finish_reason)
 
 
 def own_message(
@@ -124,5 +109,5 @@ def own_message(
         reasoning_seconds=reasoning_seconds(message),
         calls=[TranscriptCall(call.tool, call.arguments, call.result) for call in calls_of(message)],
         pictures=pictures,
-        sources=sources,
+        sources=[TranscriptSource(name) for name in sources],
     )

@@ -49,6 +49,7 @@ from conversations.core.errors import (
     MessageNotEditable,
     MessageNotFound,
     NothingToRegenerate,
+    NothingToShare,
     PictureAlreadySent,
     PictureError,
     PictureNotFound,
@@ -61,6 +62,9 @@ from conversations.core.errors import (
     RequestTooSlow,
     SavedPromptNotFound,
     ScenarioNotFound,
+    SharedMessagesTooMany,
+    ShareNotFound,
+    SharesOff,
     SignInRequired,
     SiteBusy,
     SummaryChanged,
@@ -70,6 +74,7 @@ from conversations.core.errors import (
     TooManyImports,
     TooManyPictures,
     TooManyRequestsAtOnce,
+    TooManyShares,
     UploadTooLarge,
 )
 from conversations.wording.error_sentences import error_sentence, request_reader
@@ -83,6 +88,7 @@ STATUSES: dict[type[ConversationError], int] = {
     ScenarioNotFound: 404,
     SavedPromptNotFound: 404,
     FolderNotFound: 404,
+    ShareNotFound: 404,
     DocumentNotFound: 404,
     PictureNotFound: 404,
     ImportNotFound: 404,
@@ -91,6 +97,10 @@ STATUSES: dict[type[ConversationError], int] = {
     CallNotAwaitingApproval: 409,
     ReplyInProgress: 409,
     NothingToRegenerate: 409,
+    SharesOff: 409,
+    NothingToShare: 409,
+    SharedMessagesTooMany: 413,
+    TooManyShares: 409,
     TemporaryNotExported: 409,
     ExportUnderWay: 429,
     MessageExcluded: 409,
@@ -124,6 +134,10 @@ STATUSES: dict[type[ConversationError], int] = {
     SiteBusy: 503,
     ConversationError: 500,
 }
+LOOKS_LIKE_NOTHING = (
+    *(ConversationNotFound, MessageNotFound, ShareNotFound),
+    *(DocumentNotFound, PictureNotFound, CallNotFound),
+)
 RETRY_AFTER_SECONDS = 2  # a turn in the queue
 RETRY_AFTER_FAULT_SECONDS = 5  # the database, of which a failover takes longer
 View = Callable[..., HttpResponseBase]
@@ -222,7 +236,9 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
         return JsonResponse(_for_scripts(request, error), status=status)
     if isinstance(error, (SignInRequired, GateClosed)):
         return _to_the_door(request, error, kwargs)
-    if isinstance(error, (ConversationNotFound, MessageNotFound, DocumentNotFound, PictureNotFound, CallNotFound)):
+    if isinstance(
+        error, (ConversationNotFound, MessageNotFound, ShareNotFound, DocumentNotFound, PictureNotFound, CallNotFound)
+    ):
         raise Http404 from error
     response = refuse(request, error, **kwargs)
     response.status_code = status
