@@ -39,6 +39,7 @@ SCRIPTS = {
     "bundles/plain_text.js": "js/shared/plain_text.js",
     "bundles/temporary_note.js": "js/composer/temporary_note.js",
     "bundles/tour.js": "js/composer/tour.js",
+    "bundles/search.js": "js/search/search.js",
     "bundles/spoken_text.js": "js/messages/spoken_text.js",
 }
 HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}

@@ -29,6 +29,7 @@ BODY_IDS = {
     ("conversations:delete_scenario", "scenario"): "scenario_id",
     ("conversations:list", "current"): "public_id",
     ("conversations:commands", "conversation"): "public_id",
+    ("conversations:search", "conversation"): "public_id",
     ("conversations:commands", "scenario"): "scenario_id",
     ("conversations:rename", "current"): "public_id",
     ("conversations:delete", "current"): "public_id",

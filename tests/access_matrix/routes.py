@@ -44,6 +44,7 @@ CONVERSATIONS = {
         *("about_me", "export_account", "readings"),
         *(
             "commands",
+            "search",
             "saved_prompts",
             "new_saved_prompt",
             "imports",
@@ -62,6 +63,7 @@ CONVERSATIONS = {
         *(
             "conversation",
             "thread",
+            "find",
             "map",
             "post",
             "sync",

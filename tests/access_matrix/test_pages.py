@@ -12,7 +12,7 @@ from .routes import Door, door_of, routes, routes_with_a_door, unnamed
 from .world import CANARY, shown_in_the_admin, unknown_ids
 
 pytestmark = pytest.mark.django_db
-READ_BY_QUERY = {"conversations:new", "conversations:new_scenario", "conversations:list", "conversations:commands"}
+READ_BY_QUERY = {f"conversations:{name}" for name in ("new", "new_scenario", "list", "commands", "search")}
 OF_ONE_OBJECT = [
     route for route in routes() if door_of(route.name) is Door.OBJECT and route.name not in BEGINS_WITH_ANY_ID
 ]

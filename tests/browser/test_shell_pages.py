@@ -206,15 +206,6 @@ def test_the_header_stays_in_view_and_the_list_beside_it(talking):
     expect(listed(talking, "The first one")).to_be_in_viewport()
 
 
-def test_enter_in_the_search_leads_into_the_list(talking):
-    go_to(talking, "Your usage")
-    search = talking.get_by_role("searchbox", name="Search the titles")
-    search.fill("first")
-    search.press("Enter")
-    expect(listed(talking, "The first one")).to_be_focused()
-    assert stays(talking)
-
-
 def test_a_reply_that_is_written_meanwhile_is_there_on_the_way_back(talking):
     write(talking, "count to 40")
     go_to(talking, "Your usage")

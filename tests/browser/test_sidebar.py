@@ -18,32 +18,6 @@ def three(page):
     return page
 
 
-def search(page):
-    return page.get_by_role("searchbox", name="Search the titles")
-
-
-def test_the_list_is_narrowed_to_titles_with_what_is_typed(three):
-    search(three).fill("TO ")
-    expect(listed(three, "Bread with caraway")).to_have_count(0)
-    expect(listed(three, "Ferries to Reine")).to_be_visible()
-    expect(listed(three, "Trains to Bodø")).to_have_attribute("aria-current", "page")
-    listed(three, "Ferries to Reine").click()
-    expect(heading(three)).to_have_text("Ferries to Reine")
-    expect(listed(three, "Ferries to Reine")).to_have_attribute("aria-current", "page")
-    search(three).fill("100 %")
-    expect(three.get_by_text("No conversation has this in its title.")).to_be_visible()
-    search(three).fill("")
-    expect(listed(three, "Bread with caraway")).to_be_visible()
-
-
-def test_it_is_searched_without_scripts_too(three, open_page):
-    plain = open_page("/", java_script_enabled=False, storage_state=three.context.storage_state())
-    search(plain).fill("bread")
-    search(plain).press("Enter")
-    expect(plain.get_by_role("link", name="Bread with caraway", exact=True)).to_be_visible()
-    expect(plain.get_by_role("link", name="Ferries to Reine", exact=True)).to_have_count(0)
-
-
 def test_the_list_is_one_stop_of_the_tab_key_and_arrows_go_on(three):
     three.get_by_role("link", name="New conversation").focus()
     expect(listed(three, "Ferries to Reine")).to_have_attribute("tabindex", "-1")  # the keys of the list have come

@@ -92,13 +92,6 @@ def test_a_further_page_does_not_repeat_what_stands_on_top(request_of_alice, ali
     assert [each.title for group in more.groups for each in group.conversations] == ["Old"]
 
 
-def test_a_narrowed_list_has_those_on_top_whose_title_fits(request_of_alice, alice):
-    running = [talk(alice, title, state="running") for title in ("Ferries", "Trains")]
-    listed = listed_conversations(request_of_alice, current=None, in_title="FERR")
-    assert shown(listed) == {"Waiting for your approval": [], "Writing": ["Ferries"], "Today": []}
-    assert all(str(conversation.public_id) in listed.writing_ids for conversation in running)
-
-
 def test_starred_ones_stand_above_the_dates_unless_they_write_and_archived_ones_nowhere(request_of_alice, alice):
     for title, fields in (("Kept", {"starred": True}), ("Away", {"archived": True, "starred": True}), ("Other", {})):
         Conversation.objects.filter(pk=talk(alice, title).pk).update(**fields)
@@ -110,13 +103,6 @@ def test_starred_ones_stand_above_the_dates_unless_they_write_and_archived_ones_
         "Starred": ["Kept"],
         "Today": ["Other"],
     }
-
-
-def test_a_search_finds_starred_and_archived_ones_too(request_of_alice, alice):
-    for title, fields in (("Ferry 1", {"starred": True}), ("Ferry 2", {"archived": True}), ("Ferry 3", {})):
-        Conversation.objects.filter(pk=talk(alice, title).pk).update(**fields)
-    found = shown(listed_conversations(request_of_alice, current=None, in_title="ferry"))
-    assert found["Today"] == ["Ferry 3", "Ferry 2", "Ferry 1"]
 
 
 def test_many_starred_ones_come_in_pages(request_of_alice, alice, monkeypatch):

@@ -39,8 +39,10 @@ ENTRY_BYTES = 4
 
 # Needs a row `conversation`.
 OWN = """
-conversation.owner_id = %(owner)s AND conversation.deleted_at IS NULL AND conversation.temporary_until IS NULL
+conversation.owner_id = %(owner)s AND conversation.deleted_at IS NULL
+AND (conversation.temporary_until IS NULL OR conversation.id = %(conversation)s)
 AND (%(conversation)s::bigint IS NULL OR conversation.id = %(conversation)s)
+AND (%(besides)s::bigint IS NULL OR conversation.id <> %(besides)s)
 AND (NOT %(is_starred)s OR conversation.starred) AND (NOT %(is_archived)s OR conversation.archived)
 AND (NOT %(has_document)s OR EXISTS (
   SELECT FROM conversations_document document WHERE document.conversation_id = conversation.id))
@@ -191,22 +193,29 @@ def find_titles(owner: int, query: SearchQuery, *, zone: dt.tzinfo, most: int) -
         return []
     words = [each.lower() for each in (*query.words, *query.phrases)]
     with time_limit():
-        rows = _fetch(TITLES, {**_filters(owner, query, zone, None), "words": words, "most": most})
+        rows = _fetch(TITLES, {**_filters(owner, query, zone), "words": words, "most": most})
     return [FoundTitle(FoundConversation(*row[:5]), mark_parts(row[2], words), row[5]) for row in rows]
 
 
 def find_messages(
-    owner: int, query: SearchQuery, *, zone: dt.tzinfo, conversation: int | None = None, most: int = MOST_HITS
+    owner: int,
+    query: SearchQuery,
+    *,
+    zone: dt.tzinfo,
+    conversation: int | None = None,
+    besides: int | None = None,
+    most: int = MOST_HITS,
 ) -> FoundMessages:
     """Return the messages of *owner* that have what *query* asks for; days begin in *zone*.
 
+    In one *conversation*, or in all *besides* one.
     Raises `LookUpTooCostly` where that can't be told in time.
     """
     if not (query.has_words or query.filters_messages):
         return FoundMessages()
     with time_limit():
         terms = read_terms(owner, query)
-        filters = _filters(owner, query, zone, conversation)
+        filters = _filters(owner, query, zone, conversation=conversation, besides=besides)
         search = _Search(terms, filters, most, time.monotonic() + MOST_SECONDS)
         if not terms.indexed:
             return _look_through(search, query)
@@ -348,10 +357,18 @@ def _look_through(search: _Search, query: SearchQuery) -> FoundMessages:
     return FoundMessages(hits[: search.most], len(hits) > search.most, is_partial=len(rows) == MOST_LOOKED_THROUGH)
 
 
-def _filters(owner: int, query: SearchQuery, zone: dt.tzinfo, conversation: int | None) -> dict[str, Any]:
+def _filters(
+    owner: int,
+    query: SearchQuery,
+    zone: dt.tzinfo,
+    *,
+    conversation: int | None = None,
+    besides: int | None = None,
+) -> dict[str, Any]:
     return {
         "owner": owner,
         "conversation": conversation,
+        "besides": besides,
         "is_starred": query.is_starred,
         "is_archived": query.is_archived,
         "has_document": query.has_document,

@@ -28,6 +28,7 @@ COMMANDS = {
     "preview": _("What would be sent now"),
     "save": _("Save what is written as a prompt"),
     "prompts": _("Your saved prompts"),
+    "find": _("Find in this conversation"),
     "new": _("New conversation"),
     "temporary": _("New temporary conversation"),
     "keep": _("Keep this conversation"),

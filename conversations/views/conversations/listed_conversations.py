@@ -54,15 +54,13 @@ class ListedConversations:
     """One page of the list: *groups*, of which the first page has those on top. Empty ones are there: entries move in.
 
     *active* are all conversations that await approval or write, also those that are not shown. *before* asks for the
-    next page; *current* is the conversation that the user looks at. With *in_title*, each that is shown has it in its
-    title.
+    next page; *current* is the conversation that the user looks at.
     """
 
     groups: list[KindGroup | Group]
     active: list[ActiveConversation]
     before: str
     current: uuid.UUID | None
-    in_title: str
 
     @property
     def is_empty(self) -> bool:
@@ -86,18 +84,14 @@ class ListedConversations:
 
 
 def listed_conversations(
-    request: HttpRequest, *, current: uuid.UUID | None, before: dt.datetime | None = None, in_title: str = ""
+    request: HttpRequest, *, current: uuid.UUID | None, before: dt.datetime | None = None
 ) -> ListedConversations:
-    """Return the first page of the list, or the one of the conversations before a moment.
-
-    With *in_title* they stand under dates alone, also those that are starred or archived.
-    """
+    """Return the first page of the list, or the one of the conversations before a moment."""
     user = cast(User, request.user)
-    place = Place.ANYWHERE if in_title else Place.UNDER_DATES
-    found = list_conversations(user, place, before=before, limit=CONVERSATIONS_PER_PAGE, in_title=in_title)
+    found = list_conversations(user, before=before, limit=CONVERSATIONS_PER_PAGE)
     until = found[-1].last_active_at if len(found) == CONVERSATIONS_PER_PAGE else None
     active = active_conversations(user.pk)
-    on_top = [each for each in active if before is None and in_title.lower() in each.title.lower()]
+    on_top = [each for each in active if before is None]
     # A group all of which stands on top is there, too: they go back to it.
     placed = [each for each in on_top if (until is None or each.last_active_at >= until) and not _place_of(each)]
     ids = {each.public_id for each in active}
@@ -106,13 +100,12 @@ def listed_conversations(
     in_order = sorted(undated, key=attrgetter("last_active_at"), reverse=True)
     by_date = group_by_date(in_order, zone=parameters.time_zone(request), shown_until=before)
     on_every_page = [_without(group, ids) for group in by_date]
-    on_top_of_dates = [] if before or in_title else [_starred_group(user, ids), *_folder_groups(user, ids)]
+    on_top_of_dates = [] if before else [_starred_group(user, ids), *_folder_groups(user, ids)]
     return ListedConversations(
         groups=[*([] if before else _active_groups(on_top)), *on_top_of_dates, *on_every_page],
         active=active,
         before=_as_parameter(until),
         current=current,
-        in_title=in_title,
     )
 
 

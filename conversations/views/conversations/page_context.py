@@ -274,6 +274,7 @@ def _urls(public_id: uuid.UUID, folder_id: int | None) -> dict[str, str]:
         "sync": of_conversation("sync"),
         "thread": of_conversation("thread"),
         "map": of_conversation("map"),
+        "find": of_conversation("find"),
         "scenario": of_conversation("scenario"),
         "model": of_conversation("choose_model"),
         "webSearch": of_conversation("web_search"),

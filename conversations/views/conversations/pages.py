@@ -110,16 +110,15 @@ def sync(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
 @require_GET
 @answers_errors()
 def conversations(request: HtmxRequest) -> HttpResponse:
-    """The list of conversations: whole or those with some words in their title, and its next page."""
+    """The list of conversations, and its next page."""
     current = parameters.optional_unique_id(request, "current")
-    in_title = parameters.name(request, "title").strip()
     before = parameters.moment(request, "before")
     folder_id = parameters.folder_id(request)
     if before and (folder_id or parameters.name(request, "kind") == "starred"):
         folder = find_folder(request.user, folder_id) if folder_id else None
         group = more_of_kind(request, before=before, folder=folder)
         return render(request, "conversations/_entries.html", {"group": group, "listed": {"current": current}})
-    context = {"listed": listed_conversations(request, current=current, before=before, in_title=in_title)}
+    context = {"listed": listed_conversations(request, current=current, before=before)}
     if not request.htmx:
         return render(request, "conversations/list.html", context)
     return render(request, "conversations/_list_page.html" if before else "conversations/_list.html", context)

@@ -289,26 +289,29 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     onRefused,
   });
   const keys = find(document, "#help");
+  /** @type {import("../composer/commands.js").CommandActions} */
+  const actions = {
+    stop: { isAvailable: () => queue.isNeeded, run: stopReply },
+    documents: { run: () => documents.choose() },
+    notes: { run: () => openSmallDialog(urls.notes), isAvailable: () => connection.isStored },
+    pin: { run: () => pressOnLastReply("pin"), isAvailable: () => Boolean(messages.lastReply) && !queue.isNeeded },
+    window: { run: () => pressOnLastReply("inspect"), isAvailable: () => Boolean(messages.lastReply) },
+    preview: { run: () => find(page, '[data-part="preview"]').click() },
+    save: { run: savePrompt, takesText: true },
+    prompts: { run: () => navigation.go(urls.prompts) },
+    new: { run: () => navigation.go(urls.new) },
+    temporary: { run: () => navigation.go(urls.newTemporary) },
+    keep: { isAvailable: () => Boolean(temporary) && connection.isStored, run: keepTemporary },
+    find: { isAvailable: () => connection.isStored, run: () => document.dispatchEvent(new Event("find")) },
+    keys: { run: () => keys.togglePopover() },
+  };
   startCommandsOnceTyped(form, {
     composer,
     url: () =>
       `${urls.commands}?${new URLSearchParams(connection.isStored ? { conversation } : { scenario: beginning.scenario })}`,
     onScenario: chooseScenario,
     say: (sentence) => announcer.say(sentence),
-    actions: {
-      stop: { isAvailable: () => queue.isNeeded, run: stopReply },
-      documents: { run: () => documents.choose() },
-      notes: { run: () => openSmallDialog(urls.notes), isAvailable: () => connection.isStored },
-      pin: { run: () => pressOnLastReply("pin"), isAvailable: () => Boolean(messages.lastReply) && !queue.isNeeded },
-      window: { run: () => pressOnLastReply("inspect"), isAvailable: () => Boolean(messages.lastReply) },
-      preview: { run: () => find(page, '[data-part="preview"]').click() },
-      save: { run: savePrompt, takesText: true },
-      prompts: { run: () => navigation.go(urls.prompts) },
-      new: { run: () => navigation.go(urls.new) },
-      temporary: { run: () => navigation.go(urls.newTemporary) },
-      keep: { isAvailable: () => Boolean(temporary) && connection.isStored, run: keepTemporary },
-      keys: { run: () => keys.togglePopover() },
-    },
+    actions,
   });
   showDictationButton(form, { composer, say: (sentence) => announcer.say(sentence), signal });
   startKeyList(keys, signal);
@@ -515,5 +518,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     },
     restore: (place) => autoScroll.restore(place),
     focus: () => composer.focus(),
+    searched: { page, conversation, url: urls.find, isStored: () => connection.isStored, range, map, actions, signal },
   };
 }

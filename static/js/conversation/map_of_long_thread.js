@@ -12,6 +12,8 @@ export class MapOfLongThread {
   /** @type {ConversationMap | undefined} */
   #map;
   #isLoading = false;
+  /** @type {Parameters<ConversationMap["showHits"]>} */
+  #hits = [[], ""];
 
   /**
    * @param {HTMLElement} page
@@ -36,6 +38,12 @@ export class MapOfLongThread {
     }
   }
 
+  /** @param {Parameters<ConversationMap["showHits"]>} hits */
+  showHits(...hits) {
+    this.#hits = hits;
+    this.#map?.showHits(...hits);
+  }
+
   async #load() {
     if (this.#isLoading) {
       return;
@@ -49,6 +57,7 @@ export class MapOfLongThread {
       if (!signal.aborted) {
         find(this.page, '[data-part="map"]').innerHTML = figures.markup;
         this.#map = startMap(this.page, { ...this.options, figures });
+        this.#map.showHits(...this.#hits);
       }
     } catch {
       // Without it the thread is read by scrolling; what changes next tries again.

@@ -47,6 +47,9 @@ export class ConversationMap {
   #restTimer = 0;
   #isDrawing = false;
   #drawn = ""; // what the strip was drawn from
+  /** Positions of the messages that a search has found. @type {number[]} */
+  #hits = [];
+  #hitsWords = ""; // "%(count)s hits"
   /** @type {number | undefined} the place under the pointer that drags */
   #dragged;
   #drags = 0;
@@ -88,6 +91,17 @@ export class ConversationMap {
     this.#take(figures);
   }
 
+  /**
+   * Show what a search has found.
+   * @param {number[]} positions
+   * @param {string} words for how many, `%(count)s hits`
+   */
+  showHits(positions, words) {
+    this.#hits = positions;
+    this.#hitsWords = words;
+    this.draw();
+  }
+
   /** Draw what there is, before the next frame. */
   draw() {
     if (!this.#isDrawing && !this.signal.aborted) {
@@ -117,10 +131,11 @@ export class ConversationMap {
     const height = this.strip.clientHeight;
     const line = this.coverage.window.first_position;
     const signed = this.#signed();
-    const drawn = JSON.stringify([height, line, signed]);
+    const hits = this.#hits;
+    const drawn = JSON.stringify([height, line, signed, hits]);
     if (drawn !== this.#drawn) {
       this.#drawn = drawn;
-      this.drawing.draw(this.#scale, { height, line, signed });
+      this.drawing.draw(this.#scale, { height, line, signed, hits });
       this.#drawDates(height);
       this.#count(line);
       this.coverage.noteMessagesAbove(this.#scale.countAbove(line));
@@ -334,7 +349,8 @@ export class ConversationMap {
    * @param {number} height
    */
   #snap(y, height) {
-    const places = this.#signed().map(({ position }) => (this.#scale?.placeOf(position) ?? 0) * height);
+    const positions = [...this.#signed().map(({ position }) => position), ...this.#hits];
+    const places = positions.map((position) => (this.#scale?.placeOf(position) ?? 0) * height);
     return places.find((place) => Math.abs(place - y) <= SNAP_PIXELS) ?? y;
   }
 
@@ -379,7 +395,11 @@ export class ConversationMap {
     const values = { number: String(scale.numberOf(position)), count: String(scale.messages) };
     const near = this.#signed().filter(({ position: at }) => Math.abs(scale.placeOf(at) * height - y) <= SNAP_PIXELS);
     const words = [...new Set(near.map(({ sign }) => this.coverage.words[sign]))];
-    if (!near.length) {
+    const found = this.#hits.filter((at) => Math.abs(scale.placeOf(at) * height - y) <= SNAP_PIXELS);
+    if (found.length) {
+      words.push(this.#hitsWords.replace("%(count)s", String(found.length)));
+    }
+    if (!words.length) {
       words.push(this.coverage.words[this.#markAt(position)]);
     }
     find(this.bubble, "[data-bubble-date]").textContent = this.longDay.format(scale.momentOf(position));

@@ -14,6 +14,7 @@ const [LEFT, RIGHT] = [3, 17]; // of the rows in the strip, with a rim at each s
 const LONG = 10;
 const SHORT = 6; // the last row of a message, and one that is alone
 const SIGNS_AT = -10;
+const HITS_AT = 26;
 
 export class MapDrawing {
   /** @param {SVGElement} svg */
@@ -27,8 +28,9 @@ export class MapDrawing {
    * @param {number} view.height in pixels
    * @param {number} view.line the position from which on the model sees everything
    * @param {Signed[]} view.signed
+   * @param {number[]} view.hits positions of what a search has found
    */
-  draw(scale, { height, line, signed }) {
+  draw(scale, { height, line, signed, hits }) {
     const rows = { in: "", out: "" };
     let piece = 0;
     for (let y = PITCH / 2; y < height; y += PITCH) {
@@ -57,6 +59,7 @@ export class MapDrawing {
     }
     this.#set("recalled-signs", signs.recalled);
     this.#set("pinned-signs", signs.pinned);
+    this.#set("hits", [...new Set(hits.map(at))].map((y) => arrow(HITS_AT, y)).join(""));
     this.#set("newest", circle((LEFT + RIGHT) / 2, height - 5));
     const lit = find(this.svg, "[data-lit]", SVGElement);
     const top = line ? scale.placeOf(line, 0) * height : 0;
@@ -102,6 +105,14 @@ function circle(x, y) {
  */
 function diamond(x, y) {
   return `M${x} ${y - 4}l4 4l-4 4l-4 -4Z`;
+}
+
+/**
+ * @param {number} x
+ * @param {number} y
+ */
+function arrow(x, y) {
+  return `M${x} ${y}l5 -3.5v7Z`;
 }
 
 /** @param {number} pixels */

@@ -17,6 +17,7 @@ import { clearProblems, showProblem } from "../shared/toasts.js";
  * @property {any} place what of it is in view
  * @property {(place: any) => void} restore takes what was its place
  * @property {() => void} focus gives the focus to where one goes on
+ * @property {import("./search_keys.js").SearchedConversation} [searched] of a conversation
  *
  * @typedef {{view: HTMLElement, sheets: HTMLLinkElement[]}} FetchedView and the style sheets that it needs
  * @typedef {FetchedView | "gone" | "failed" | null | undefined} Fetched `"gone"`: the conversation was deleted; `"failed"`:
@@ -24,7 +25,7 @@ import { clearProblems, showProblem } from "../shared/toasts.js";
  */
 
 const WITHOUT_SHELL = "X-Without-Shell";
-const IN_SHELL = /^\/(c\/[0-9a-f-]{36}\/(documents\/)?|(usage|scenarios|conversations|accounts?)\/(.+\/)?)$/; // and no file: see #leadsHere
+const IN_SHELL = /^\/(c\/[0-9a-f-]{36}\/(documents\/)?|(usage|search|scenarios|conversations|accounts?)\/(.+\/)?)$/; // and no file: see #leadsHere
 const OF_CONVERSATION = /^\/c\/([0-9a-f-]{36})\//;
 const NOT_FOUND = 404;
 const SERVER_FAULT = 500;

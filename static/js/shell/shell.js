@@ -14,6 +14,7 @@ import { startFailedRequests } from "./failed_requests.js";
 import { Navigation } from "./navigation.js";
 import { startPage } from "./page.js";
 import { startPageLoads } from "./page_loads.js";
+import { startSearch } from "./search_keys.js";
 
 const DIALOG_DONE = ["renamed", "notesSaved", "promptSaved"]; // events that an answer brings
 
@@ -24,15 +25,21 @@ const socket = new Socket(dataOf(document.body, "socket"));
 const sidebar = new Sidebar(find(document, "#sidebar"), {
   onAwaitingApproval: (sentence) => announcer.say(sentence),
 });
+/** @type {import("./search_keys.js").SearchedConversation | undefined} */
+let searched;
 const navigation = new Navigation({
   view: find(document, '[data-part="view"]'),
   start(main) {
     const shell = { socket, sidebar, announcer: region, smallDialog, navigation };
-    return main.matches(".conversation") ? startConversation(main, shell) : startPage(main, shell);
+    const isConversation = main.matches(".conversation");
+    const view = isConversation ? startConversation(main, shell) : startPage(main, shell);
+    searched = view.searched;
+    return view;
   },
   onArrived(news) {
     sidebar.close();
     announcer.say(news ?? sidebar.title);
+    onArrived();
   },
   onStayed(gone) {
     sidebar.close(); // which may lie over what is said
@@ -40,6 +47,7 @@ const navigation = new Navigation({
   },
 });
 
+const onArrived = startSearch({ shown: () => searched, navigation });
 let wasLost = false; // the socket, and with it frames about the list
 socket.listen({
   onOpen() {

@@ -1,0 +1,195 @@
+"""Search: what a user finds among their own conversations, on a page of its own and in the palette of the shell.
+
+/search/?q=ferry            a page, which works without scripts
+the same, asked by htmx     the results alone, for the palette
+/c/…/find/?q=ferry          data for a search within one conversation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET, require_safe
+
+from conversations.access import find_conversation
+from conversations.core.errors import LookUpTooCostly
+from conversations.core.text.search_query import QueryProblem, SearchQuery, parse_query
+from conversations.models import Conversation
+from conversations.selectors.conversations.conversation_list import list_conversations
+from conversations.selectors.conversations.scenarios import list_scenarios
+from conversations.selectors.find.find_messages import FoundMessages, FoundTitle, find_messages, find_titles
+from conversations.selectors.find.found_text import MarkedPiece, mark_parts
+from conversations.services.language_models.model_choice import offered_models
+from conversations.views.http import parameters
+from conversations.views.http.errors import answers_errors
+from conversations.views.http.htmx_request import HtmxRequest
+
+from .commands import COMMANDS
+
+MOST_HERE, MOST_TITLES, MOST_RECENT = 20, 8, 8
+MOST_IN_ONE = 1_000
+WITH_PAGES = {"new": "conversations:new", "prompts": "conversations:saved_prompts"}  # commands that are addresses
+PROBLEMS: dict[QueryProblem, Promise] = {
+    QueryProblem.UNKNOWN_FILTER: _(
+        "“%(part)s” is no filter, so it is searched for as a word. Filters are in:, from:, before:, after:, has:, is:."
+    ),
+    QueryProblem.UNKNOWN_VALUE: _(
+        "“%(part)s” is left out. You can use from:me, from:model, has:document, has:picture, is:starred, is:archived."
+    ),
+    QueryProblem.INVALID_DATE: _("“%(part)s” is left out: that is no date. Write it as before:2026-01-31."),
+    QueryProblem.NO_VALUE: _("“%(part)s” is left out until something follows it."),
+    QueryProblem.TOO_LONG: _("Only the first 500 characters are searched for."),
+    QueryProblem.TOO_MANY_WORDS: _("Only the first 12 words are searched for."),
+    QueryProblem.NO_WORD: _("There is no word in this to search for."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundStart:
+    """Something that can be done: a command, or a conversation begun with a scenario or a language model."""
+
+    label: list[MarkedPiece]
+    kind: str
+    address: str = ""
+    command: str = ""
+
+
+@dataclass(slots=True)
+class Found:
+    """All that is found for a query, in groups; *notes* are sentences about what could not be searched for."""
+
+    query: SearchQuery
+    here: FoundMessages = field(default_factory=FoundMessages)
+    others: FoundMessages = field(default_factory=FoundMessages)
+    titles: list[FoundTitle] = field(default_factory=list)
+    recent: list[Conversation] = field(default_factory=list)
+    starts: list[FoundStart] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """How many things are shown."""
+        of_conversations = len(self.here.hits) + len(self.others.hits) + len(self.titles) + len(self.recent)
+        return of_conversations + len(self.starts)
+
+
+@require_safe
+@answers_errors()
+def search(request: HtmxRequest) -> HttpResponse:
+    """What is found for the query: for scripts the results, or the palette that they come into; else a page."""
+    public_id = parameters.optional_unique_id(request, "conversation")
+    current = find_conversation(request.user, public_id) if public_id else None
+    if request.htmx and "palette" in request.GET:
+        return render(request, "conversations/_palette.html")
+    found = _found(request, current)
+    context = {"found": found, "typed": found.query.text}
+    return render(request, "conversations/_found.html" if request.htmx else "conversations/search.html", context)
+
+
+@require_GET
+@answers_errors()
+def find(request: HtmxRequest, public_id: Any) -> HttpResponse:
+    """The messages of one conversation that have the words, in the order of the thread, and the words as they stand."""
+    conversation = find_conversation(request.user, public_id)
+    query = parse_query(request.GET.get("q", ""))
+    notes = _problems(query)
+    zone = parameters.time_zone(request)
+    try:
+        found = find_messages(request.user.pk, query, zone=zone, conversation=conversation.pk, most=MOST_IN_ONE)
+    except LookUpTooCostly:
+        found = FoundMessages()
+        notes.append(_too_costly())
+    hits = sorted((hit.position, hit.message) for hit in found.hits)
+    if found.is_partial:
+        notes.append(gettext("These words are in nearly every message: only the newest were looked through."))
+    answer = {
+        "hits": [{"message": message, "position": position} for position, message in hits],
+        "words": sorted(set().union(*(hit.words for hit in found.hits)))[:MOST_IN_ONE],
+        "has_more": found.has_more,
+        "notes": notes,
+        "markup": render_to_string("conversations/_find_bar.html") if "markup" in request.GET else "",
+    }
+    return JsonResponse(answer)
+
+
+def _found(request: HtmxRequest, current: Conversation | None) -> Found:
+    user, zone = request.user, parameters.time_zone(request)
+    query = parse_query(request.GET.get("q", ""))
+    found = Found(query, notes=_problems(query))
+    if query.is_empty:
+        found.recent = list_conversations(user, limit=MOST_RECENT)
+        found.starts = _starts(request, "")
+        return found
+    try:
+        found.titles = find_titles(user.pk, query, zone=zone, most=MOST_TITLES)
+        if current:
+            found.here = find_messages(user.pk, query, zone=zone, conversation=current.pk, most=MOST_HERE)
+        found.others = find_messages(user.pk, query, zone=zone, besides=current.pk if current else None)
+    except LookUpTooCostly:
+        found.notes.append(_too_costly())
+    if found.here.is_partial or found.others.is_partial:
+        found.notes.append(
+            gettext("These words are in nearly every message: only the newest were looked through.")
+            if query.has_words
+            else gettext("Without a word to search for, only the newest messages were looked through.")
+        )
+    if query.has_words and not query.filters_conversations and not query.filters_messages:
+        found.starts = _starts(request, " ".join([*query.words, *query.phrases]))
+    return found
+
+
+def _too_costly() -> str:
+    return gettext("This search takes too long. Add a word, or a filter such as before:2026-01-31.")
+
+
+def _problems(query: SearchQuery) -> list[str]:
+    return [str(PROBLEMS[problem]) % {"part": part} for problem, part in query.problems]
+
+
+def _starts(request: HtmxRequest, typed: str) -> list[FoundStart]:
+    """Return the commands, scenarios and language models whose names have all words that are *typed*."""
+    words = typed.lower().split()
+
+    def fits(*names: str) -> bool:
+        return all(any(word in name.lower() for name in names) for word in words)
+
+    starts = [
+        FoundStart(mark_parts(str(label), words), gettext("Command"), _command_address(name), name)
+        for name, label in COMMANDS.items()
+        if fits(str(label), f"/{name}")
+    ]
+    if words:
+        starts += [
+            FoundStart(_begin_with(str(each.shown_name), words), gettext("Scenario"), _new(scenario=each.pk))
+            for each in list_scenarios(request.user)
+            if fits(str(each.shown_name))
+        ]
+        starts += [
+            FoundStart(_begin_with(each.label, words), gettext("Language model"), _new(language_model=each.name))
+            for each in offered_models(request.user)
+            if fits(each.label, each.name)
+        ]
+    return starts
+
+
+def _begin_with(name: str, words: Sequence[str]) -> list[MarkedPiece]:
+    before, after = gettext("Begin with “%(name)s”").split("%(name)s")
+    return [MarkedPiece(before), *mark_parts(name, words), MarkedPiece(after)]
+
+
+def _new(**chosen: Any) -> str:
+    return f"{reverse('conversations:new')}?{urlencode(chosen)}"
+
+
+def _command_address(name: str) -> str:
+    return reverse(WITH_PAGES[name]) if name in WITH_PAGES else ""

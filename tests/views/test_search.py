@@ -1,0 +1,148 @@
+"""The page of the search, the results for the palette, and the data for a search within one conversation."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from conversations.models import Conversation, Message
+from conversations.selectors.find import find_messages
+from conversations.services.message_index.index_messages import index_conversation
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from tests.support.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db
+PIECE = {"hx-request": "true"}
+
+
+@pytest.fixture
+def alice(client):
+    user = make_user("alice")
+    client.force_login(user, "allauth.account.auth_backends.AuthenticationBackend")
+    return user
+
+
+def say(conversation, question, answer="Aye."):
+    conversation.refresh_from_db()
+    posted = post(conversation, question)
+    end_reply(posted.reply.pk, COMPLETE, content=answer)
+    index_conversation(conversation.pk)
+    return posted.message
+
+
+def search(client, typed, **fields):
+    return client.get(reverse("conversations:search"), {"q": typed, **fields})
+
+
+def test_the_page_shows_hits_with_their_words_marked_and_leads_to_them(client, alice):
+    conversation = begin(alice)
+    message = say(conversation, "When does the <b>ferry</b> leave?")
+    page = search(client, "ferry").content.decode()
+    assert "&lt;b&gt;<mark>ferry</mark>&lt;/b&gt;" in page
+    address = f"{reverse('conversations:thread', args=[conversation.public_id])}?message={message.pk}"
+    assert f'href="{address}#message-{message.pk}"' in page
+    assert f'id="message-{message.pk}"' in client.get(address).content.decode()
+    assert "<!doctype html>" in page
+    assert (
+        "<!doctype html>"
+        not in client.get(reverse("conversations:search"), {"q": "ferry"}, headers=PIECE).content.decode()
+    )
+
+
+def test_titles_scenarios_models_and_commands_are_found(client, alice):
+    conversation = begin(alice)
+    say(conversation, "Hello")
+    Conversation.objects.filter(pk=conversation.pk).update(title="Lofoten in March")
+    assert "<mark>Lofoten</mark> in March" in search(client, "lofoten").content.decode()
+    assert 'data-command="keys"' in search(client, "keys").content.decode()
+    assert (
+        f"{reverse('conversations:new')}?scenario={conversation.scenario_id}"
+        in search(client, conversation.scenario.shown_name.split()[0]).content.decode()
+    )
+    assert "language_model=" in search(client, "demo").content.decode()
+
+
+def test_without_a_query_the_recent_conversations_are_there(client, alice):
+    conversation = begin(alice)
+    say(conversation, "Hello")
+    assert reverse("conversations:conversation", args=[conversation.public_id]) in search(client, "").content.decode()
+
+
+def test_what_is_in_this_conversation_comes_first(client, alice):
+    one, other = begin(alice), begin(alice)
+    say(one, "The ferry of one")
+    say(other, "The ferry of the other")
+    address = reverse("conversations:search")
+    fields = {"q": "ferry", "conversation": one.public_id}
+    page = client.get(address, fields, headers=PIECE).content.decode()
+    assert page.index("In this conversation") < page.index("</mark> of one") < page.index("Other conversations")
+    assert page.count("data-message=") == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("colour:red", "“colour:” is no filter"),
+        ("ferry before:2026-02-30", "“before:2026-02-30” is left out: that is no date."),
+        ("from:bob", "“from:bob” is left out"),
+        ("from:", "until something follows it"),
+        ("'\"`\\", "There is no word in this"),
+        ("x" * 10_000, "Only the first 500 characters"),
+        ("<script>", "Nothing was found for “<bdi>&lt;script&gt;</bdi>”"),
+    ],
+)
+def test_bad_input_gets_a_clear_answer(client, alice, typed, sentence):
+    say(begin(alice), "When does the boat leave?")
+    response = search(client, typed)
+    assert response.status_code == 200
+    assert sentence in response.content.decode()
+
+
+def test_a_search_that_takes_too_long_says_so(client, alice, monkeypatch):
+    conversation = begin(alice)
+    say(conversation, "The ferry")
+    monkeypatch.setattr(find_messages, "MOST_SECONDS", -1)
+    assert "This search takes too long" in search(client, "ferry").content.decode()
+    answer = client.get(reverse("conversations:find", args=[conversation.public_id]), {"q": "ferry"}).json()
+    assert "This search takes too long" in answer["notes"][0]
+
+
+def test_find_in_a_conversation_lists_all_messages_in_their_order(client, alice):
+    conversation, other = begin(alice), begin(alice)
+    say(other, "A ferry elsewhere")
+    asked = [say(conversation, f"Ferries {number}", "One ferry") for number in range(3)]
+    found = client.get(reverse("conversations:find", args=[conversation.public_id]), {"q": "ferry"}).json()
+    assert [hit["position"] for hit in found["hits"]] == list(range(6))
+    assert {hit["message"] for hit in found["hits"]} >= {message.pk for message in asked}
+    assert found["words"] == ["Ferries", "ferry"]
+    assert not found["has_more"]
+
+
+def test_what_is_temporary_is_found_in_itself_alone(client, alice):
+    conversation = begin(alice)
+    say(conversation, "The ferry")
+    Conversation.objects.filter(pk=conversation.pk).update(temporary_until=timezone.now() + dt.timedelta(hours=1))
+    found = client.get(reverse("conversations:find", args=[conversation.public_id]), {"q": "ferry"}).json()
+    assert len(found["hits"]) == 1
+    assert "<mark>ferry</mark>" not in search(client, "ferry").content.decode()
+
+
+def test_conversations_of_others_are_not_found(client, alice):
+    other = begin(make_user("bob"))
+    say(other, "The ferry of Bob")
+    assert "of Bob" not in search(client, "ferry").content.decode()
+    assert client.get(reverse("conversations:find", args=[other.public_id]), {"q": "ferry"}).status_code == 404
+    assert search(client, "ferry", conversation=other.public_id).status_code == 404
+
+
+def test_what_is_searched_for_is_not_logged(client, alice, caplog):
+    say(begin(alice), "The ferry")
+    with caplog.at_level(logging.DEBUG, "conversations"), caplog.at_level(logging.DEBUG, "django.request"):
+        search(client, "quillwort")
+        client.get(reverse("conversations:search"), {"q": "quillwort", "conversation": "nonsense"})
+    assert "quillwort" not in caplog.text
+    assert Message.objects.exists()
