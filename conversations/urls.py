@@ -85,6 +85,7 @@ urlpatterns = [
     path("usage/costs/", usage.show_costs, name="show_costs"),
     path("c/<uuid:public_id>/", pages.conversation, name="conversation"),
     path("c/<uuid:public_id>/messages/", pages.thread, name="thread"),
+    path("c/<uuid:public_id>/find/", search.find, name="find"),
     path("c/<uuid:public_id>/map/", pages.conversation_map, name="map"),
     path("c/<uuid:public_id>/messages/post/", messages.post, name="post"),
     path("c/<uuid:public_id>/messages/<int:message_id>/menu/", message_menu.message_menu, name="message_menu"),

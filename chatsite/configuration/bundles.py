@@ -39,6 +39,7 @@ SCRIPTS = {
     "bundles/plain_text.js": "js/shared/plain_text.js",
     "bundles/temporary_note.js": "js/composer/temporary_note.js",
     "bundles/tour.js": "js/composer/tour.js",
+    "bundles/ratings.js": "js/messages/ratings.js",
     "bundles/search.js": "js/search/search.js",
     "bundles/spoken_text.js": "js/messages/spoken_text.js",
 }
@@ -47,6 +48,7 @@ STYLES: dict[str, tuple[str, ...]] = {
     "bundles/list_tools.css": ("css/list_tools.css",),
     "bundles/map.css": ("css/map.css",),
     "bundles/window.css": ("css/window.css",),
+    "bundles/search.css": ("css/suggestion_list.css", "css/search.css"),
     "bundles/conversation.css": (
         "css/typeface.css",
         "css/tokens.css",
@@ -61,7 +63,6 @@ STYLES: dict[str, tuple[str, ...]] = {
         "css/tools.css",
         "css/composer.css",
         "css/meter.css",
-        "css/suggestion_list.css",
         "css/documents.css",
         "css/citations.css",
         "css/pictures.css",

@@ -1,6 +1,6 @@
 /** What the composer offers at `/` and `@`: fetched with the first key, as it is not needed before. */
 
-import { fetchBundle } from "../shared/bundles.js";
+import { fetchBundle, fetchStyles } from "../shared/bundles.js";
 
 const EVENTS = ["keydown", "input"];
 
@@ -15,8 +15,10 @@ export function startCommandsOnceTyped(form, options) {
     for (const name of EVENTS) {
       field.removeEventListener(name, start);
     }
+    const styles = fetchStyles("searchStyles").catch(() => undefined); // of the list, too
     /** @type {typeof import("./commands.js") | undefined} */
     const fetched = await fetchBundle("commands");
+    await styles;
     if (fetched) {
       fetched.startCommands(form, options).refresh();
     } else {

@@ -10,7 +10,7 @@ import { startEditing } from "./message_editor.js";
 import { startMessageKeys } from "./message_keys.js";
 import { menuOf, startMessageMenus } from "./message_menu.js";
 import { startPins } from "./pins.js";
-import { startRatings } from "./ratings.js";
+import { startRatingsOncePressed } from "./ratings_once_pressed.js";
 import { startReadingAloud } from "./read_aloud.js";
 import { startRegenerateWith, startReplyActions } from "./reply_actions.js";
 import { startSources } from "./sources.js";
@@ -74,7 +74,11 @@ export function startMessageActions(
     },
     onRefused,
   });
-  startRatings(page, { form: remark, say: (sentence) => announcer.say(sentence), onRefused });
+  startRatingsOncePressed(page, {
+    form: remark,
+    say: (sentence) => announcer.say(sentence),
+    onRefused: onReplyRefused,
+  });
   startReadingAloud(page, { onRefused: ({ message }) => composer.showError(message), signal });
   startSheet(page, sheet, onRefused);
   startPressing(page);

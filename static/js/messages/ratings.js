@@ -14,7 +14,7 @@ const VERDICTS = { "rate-good": "good", "rate-bad": "bad" };
  * @param {object} options
  * @param {HTMLFormElement} options.form in which the remark is written, a popover
  * @param {(sentence: string) => void} options.say
- * @param {(error: unknown) => void} options.onRefused
+ * @param {(sentence: string) => void} options.onRefused
  */
 export function startRatings(page, { form, say, onRefused }) {
   const field = fieldOf(form, "remark", HTMLTextAreaElement);
@@ -34,7 +34,7 @@ export function startRatings(page, { form, say, onRefused }) {
       }
     } catch (error) {
       show(article, before);
-      onRefused(error);
+      onRefused(sentenceFor(error)); // each bundle has its own class `Refusal`
     }
   }
 
@@ -66,7 +66,7 @@ export function startRatings(page, { form, say, onRefused }) {
         const pressed = find(articleOf(item), '[data-action^="rate-"][aria-pressed="true"]', HTMLButtonElement);
         ask(pressed, await getJson(item.href));
       } catch (error) {
-        onRefused(error);
+        onRefused(sentenceFor(error)); // each bundle has its own class `Refusal`
       }
     }
   });
