@@ -65,7 +65,7 @@ def ids_of(cell: PathCell, world: World) -> dict[str, Any]:
     if "deleted" in cell.route.name:
         ids["public_id"] = ids["deleted_id"]
     if cell.ids == "crossed":
-        above = next((name for name in ("scenario_id", "import_id") if name in cell.route.parameters), "public_id")
+        above = "scenario_id" if in_scenario else "public_id"
         ids[above] = world.others(cell.who).ids[above]
     return ids
 

@@ -83,7 +83,7 @@ def path_cells(route: Route) -> Iterator[PathCell]:
 def _ids_of(route: Route) -> tuple[Ids, ...]:
     if door_of(route.name) not in (Door.OBJECT, Door.PART_OF_ACCOUNT):
         return ("alice's",)
-    return ("alice's", "unknown", "crossed") if len(route.parameters) > 1 else ("alice's", "unknown")
+    return ("alice's", "unknown", "crossed") if len(set(route.parameters) - {"number"}) > 1 else ("alice's", "unknown")
 
 
 def body_cells() -> Iterator[BodyCell]:

@@ -19,8 +19,28 @@ from .world import CANARY
 
 pytestmark = pytest.mark.django_db
 LANGUAGES = {"zh-hans": nullcontext, "one letter": one_letter_language}
-NAMES = {"Windowseat", "English", "Enter", "Esc", "Alt", "Ctrl", "Shift", "Markdown", "JavaScript", "https"}
-CODE = {"Key", "letters", "demo", "sliding", "full", "temperature", "input_usd", "name", "content", "kB", "MB"}
+NAMES = {
+    "ChatGPT",
+    "Claude",
+    "Open",
+    "WebUI",
+    "LibreChat",
+    "OpenAI",
+    "ZIP",
+    "JSON",
+    "JSONL",
+    "Windowseat",
+    "English",
+    "Enter",
+    "Esc",
+    "Alt",
+    "Ctrl",
+    "Shift",
+    "Markdown",
+    "JavaScript",
+    "https",
+}
+CODE = {"role", "Key", "letters", "demo", "sliding", "full", "temperature", "input_usd", "name", "content", "kB", "MB"}
 LATIN_IN_CHINESE = {"token", "tokens"}
 DATA = (
     f"{CANARY}.txt",
@@ -35,6 +55,8 @@ DATA = (
     "Mine",
     "Hello",
     "Stolen",
+    "Shared",
+    "Good morning",
     "Indeed",
     "Write that down",
     "write_down",

@@ -45,7 +45,7 @@ from conversations.services.conversations.conversations import delete_conversati
 from conversations.services.conversations.folders import create_folder
 from conversations.services.conversations.list_changes import arrange_conversations
 from conversations.services.conversations.notes import save_about_me, save_notes
-from conversations.services.imports.import_files import SentFile, begin_import
+from conversations.services.imports.import_files import SentFile, add_piece, begin_import
 from conversations.services.portability.share_conversation import Shown, share_conversation
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
@@ -176,12 +176,19 @@ def belongings_of(user: User, content: str) -> Belongings:
         "change_id": arrange_conversations(user, [conversation.public_id], starred=True).pk,
         "folder_id": create_folder(user, name=f"{user.name}’s {content}").pk,
         "prompt_id": save_prompt(user, name=f"{user.name}’s", content=content).pk,
-        "import_id": begin_import(user, [SentFile(f"{content}.zip", 1)]).public_id,
+        "import_id": _imported(user, f"{content}.zip"),
         "number": 0,
         "pk": make_passkey(user).pk,
         **_shared(user),
     }
     return Belongings(user, ids)
+
+
+def _imported(user: User, name: str) -> uuid.UUID:
+    """Return an import whose file is whole: longer than a form, which then changes nothing of it when it is sent."""
+    begun = begin_import(user, [SentFile(name, size := 100_000)])
+    add_piece(begun, 0, start=0, content=bytes(size))
+    return begun.public_id
 
 
 def _shared(user: User) -> dict[str, Any]:

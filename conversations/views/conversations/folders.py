@@ -98,6 +98,7 @@ def delete(request: HtmxRequest, folder_id: int) -> HttpResponse:
 @answers_errors()
 def fold(request: HtmxRequest, folder_id: int) -> HttpResponse:
     """Fold the folder in the list, or unfold it, and return it as it is shown then."""
+    find_folder(request.user, folder_id)  # first: of someone else's nothing more is asked
     found = fold_folder(request.user, folder_id, is_folded=parameters.flag(request, "folded"))
     if not request.htmx:
         return redirect("conversations:folder", folder_id)

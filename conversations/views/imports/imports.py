@@ -127,7 +127,7 @@ def one(request: HtmxRequest, import_id: uuid.UUID) -> HttpResponse:
 def piece(request: HtmxRequest, import_id: uuid.UUID, number: int) -> HttpResponse:
     """Keep a piece of a file, which is the body of the request."""
     found = find_import(request.user, import_id)
-    start = _number(request.GET.get("start"), "start")
+    start = _number(request.GET.get("start", "0"), "start")
     return JsonResponse({"received": add_piece(found, number, start=start, content=request.body)})
 
 
