@@ -28,7 +28,7 @@ def test_it_is_restored_by_keyboard_and_another_tab_sees_it(page, one_deleted):
     other = page.context.new_page()
     other.goto("/conversations/deleted/")
     open_account_menu(page)
-    page.get_by_role("link", name="Archive and deleted").click()
+    page.get_by_role("link", name="Folders, archive, deleted").click()
     page.get_by_role("link", name="Recently deleted").press("Enter")
     expect(page.get_by_role("main").get_by_text("Ferries to Reine")).to_be_visible()
     page.get_by_role("button", name="Restore “Ferries to Reine”").press("Enter")

@@ -18,7 +18,9 @@ PAGES = (
 )
 PHONE = {"width": 390, "height": 844}
 UNENDED = "before.filter(e => e.type !== 'documents-changed' && !e.signal?.aborted).map(({ type }) => type)"
-SHEETS = "[...document.querySelectorAll('link[rel=stylesheet]')].map(({ href, media }) => `${href} ${media || 'all'}`)"
+# Those of parts of the shell, which are fetched once they are used, stay.
+SHEETS = """[...document.querySelectorAll('link[rel=stylesheet]:not([data-part=shell-styles])')]
+  .map(({ href, media }) => `${href} ${media || 'all'}`)"""
 NOTE_LISTENERS = """() => {
   window.started = [];
   const add = EventTarget.prototype.addEventListener;
