@@ -1,10 +1,18 @@
 """ES modules as one script."""
 
+import posixpath
+import re
+from graphlib import TopologicalSorter
+
 import pytest
 
 from chatsite.configuration.bundles import SCRIPTS, STYLES, bundle_files, bundles
 from chatsite.configuration.module_bundle import BundleError, bundle_modules
 from tests.support.source import PROJECT
+
+NAMED = re.compile(
+    r"""(?:from|import)\s*["'](\.[^"']+)["']\s*;|import\(["'](\.[^"']+)["']\)"""
+)  # as Django looks for it
 
 
 def bundle(modules, entry="js/main.js"):
@@ -96,3 +104,17 @@ def test_bundles_are_kept_compressed_beside_themselves():
 
 def test_a_text_over_several_lines_keeps_its_blanks():
     assert "const text = `one\n  two`;" in bundle({"js/main.js": "const text = `one\n  two`;\n"})
+
+
+def test_modules_name_each_other_in_no_circle_also_where_only_types_are_meant():
+    """`collectstatic` writes the hashed name of each module into those that name it, also in a comment."""
+    root = PROJECT / "static" / "js"
+    sources = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in root.rglob("*.js")}
+    names = {path: _named_modules(path, source) for path, source in sources.items()}
+    graph = TopologicalSorter(names)
+    graph.prepare()  # raises CycleError, which names them
+
+
+def _named_modules(path: str, source: str) -> set[str]:
+    named = [first or second for first, second in NAMED.findall(source)]
+    return {posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) for name in named}

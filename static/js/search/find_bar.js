@@ -10,7 +10,8 @@ import { showProblem } from "../shared/toasts.js";
 import { FoundMarks } from "./found_marks.js";
 
 /**
- * @import { SearchedConversation, SearchShell, Wanted } from "../shell/search_keys.js"
+ * @import { SearchedConversation } from "../shell/navigation.js"
+ * @import { SearchShell, Wanted } from "../shell/search_keys.js"
  *
  * @typedef {{hits: {message: number, position: number}[], words: string[], has_more: boolean, notes: string[],
  *   markup: string}} Answer the server's

@@ -12,12 +12,22 @@ import { sentence } from "../shared/sentences.js";
 import { clearProblems, showProblem } from "../shared/toasts.js";
 
 /**
+ * @typedef {object} SearchedConversation what a search needs of the conversation that is shown
+ * @property {HTMLElement} page
+ * @property {string} conversation
+ * @property {string} url of its messages that have some words
+ * @property {() => boolean} isStored
+ * @property {import("../messages/thread_range.js").ThreadRange} range
+ * @property {import("../conversation/map_of_long_thread.js").MapOfLongThread} map
+ * @property {import("../composer/commands.js").CommandActions} actions
+ * @property {AbortSignal} signal
+ *
  * @typedef {object} StartedView a conversation or a page that is shown
  * @property {() => void} end
  * @property {any} place what of it is in view
  * @property {(place: any) => void} restore takes what was its place
  * @property {() => void} focus gives the focus to where one goes on
- * @property {import("./search_keys.js").SearchedConversation} [searched] of a conversation
+ * @property {SearchedConversation} [searched] of a conversation
  *
  * @typedef {{view: HTMLElement, sheets: HTMLLinkElement[]}} FetchedView and the style sheets that it needs
  * @typedef {FetchedView | "gone" | "failed" | null | undefined} Fetched `"gone"`: the conversation was deleted; `"failed"`:

@@ -6,20 +6,10 @@ import { sentence } from "../shared/sentences.js";
 import { showProblem } from "../shared/toasts.js";
 
 /**
- * @typedef {object} SearchedConversation what a search needs of the conversation that is shown
- * @property {HTMLElement} page
- * @property {string} conversation
- * @property {string} url of its messages that have some words
- * @property {() => boolean} isStored
- * @property {import("../messages/thread_range.js").ThreadRange} range
- * @property {import("../conversation/map_of_long_thread.js").MapOfLongThread} map
- * @property {import("../composer/commands.js").CommandActions} actions
- * @property {AbortSignal} signal
- *
  * @typedef {{conversation: string, message: string, typed: string}} Wanted a message of a conversation that is opened
  *
  * @typedef {object} SearchShell
- * @property {() => SearchedConversation | undefined} shown
+ * @property {() => import("./navigation.js").SearchedConversation | undefined} shown
  * @property {import("./navigation.js").Navigation} navigation
  * @property {Wanted} [wanted]
  */

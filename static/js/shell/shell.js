@@ -25,7 +25,7 @@ const socket = new Socket(dataOf(document.body, "socket"));
 const sidebar = new Sidebar(find(document, "#sidebar"), {
   onAwaitingApproval: (sentence) => announcer.say(sentence),
 });
-/** @type {import("./search_keys.js").SearchedConversation | undefined} */
+/** @type {import("./navigation.js").SearchedConversation | undefined} */
 let searched;
 const navigation = new Navigation({
   view: find(document, '[data-part="view"]'),
