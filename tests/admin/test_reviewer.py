@@ -12,7 +12,7 @@ from chatsite.accounts.models import User
 from conversations.models import Completion, Conversation, Scenario
 from tests.admin.stored import make_conversation
 
-READABLE = ("conversation", "message", "completion", "toolcall", "reading", "run")
+READABLE = ("conversation", "message", "completion", "toolcall", "reading", "run", "share")
 
 
 @pytest.fixture
