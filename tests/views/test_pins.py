@@ -52,9 +52,14 @@ def test_a_plain_form_leads_back_to_the_message(client, message):
 def test_a_reply_that_failed_before_its_first_word_has_nothing_to_pin(client, message):
     failed = post(message.conversation, "And now?").reply
     end_reply(failed.pk, Ending("failed", "provider_unavailable"))
-    page = client.get(reverse("conversations:conversation", args=[message.conversation.public_id])).text
-    offered = [f"/messages/{each.pk}/pin/" in page for each in message.conversation.messages.order_by("position")]
-    assert offered == [True, True, True, False]
+    conversation = message.conversation
+    menus = [
+        client.get(reverse("conversations:message_menu", args=[conversation.public_id, each.pk])).text
+        for each in conversation.messages.order_by("position")
+    ]
+    assert ["/pin/" in menu for menu in menus] == [True, True, True, False]
+    page = client.get(reverse("conversations:conversation", args=[conversation.public_id])).text
+    assert page.count(" data-without-content>") == 1  # by which the page's script knows it
 
 
 @pytest.mark.parametrize("value", ["", "yes", "1", "\x00"])
