@@ -14,6 +14,7 @@ import { AutoScroll } from "../messages/auto_scroll.js";
 import { startLargePictures } from "../messages/large_picture.js";
 import { startMessageActions } from "../messages/message_actions.js";
 import { MessageList } from "../messages/message_list.js";
+import { findAction } from "../messages/message_menu.js";
 import { startPlaceKeys } from "../messages/place_keys.js";
 import { startScrollableParts } from "../messages/scrollable_parts.js";
 import { ThreadRange } from "../messages/thread_range.js";
@@ -442,7 +443,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
 
   /** @param {string} action */
   function pressOnLastReply(action) {
-    messages.lastReply && query(messages.lastReply, `[data-action="${action}"]`)?.click();
+    messages.lastReply && findAction(messages.lastReply, action)?.click();
   }
 
   /**
