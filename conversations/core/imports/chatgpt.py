@@ -52,12 +52,21 @@ class Thoughts(NamedTuple):
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class WaitingThought:
+    """A thought that waits for its answer, and the one *before* it."""
+
+    node: str
+    text: str
+    before: WaitingThought | None
+
+
 @dataclass(slots=True)
 class NodePlace:
-    """What a node leaves for those below it: the message that they follow, and thoughts that wait for their answer."""
+    """What a node leaves for those below it: the message that they follow, and the last thought that waits."""
 
     message: str | None = None
-    thoughts: tuple[tuple[str, str], ...] = ()
+    thought: WaitingThought | None = None
 
 
 def looks_like_chatgpt(item: Mapping[str, Any]) -> bool:
@@ -105,6 +114,7 @@ def _read_nodes(
     default_model: str,
 ) -> dict[str, NodePlace]:
     places: dict[str, NodePlace] = {}
+    thought: set[str] = set()
     answered: set[str] = set()
     for key in ordered:
         above = places.get(parents[key] or "", NodePlace()) if parents[key] != key else NodePlace()
@@ -118,20 +128,31 @@ def _read_nodes(
                 conversation.left_out[kind] += 1
                 places[key] = above
             case Thoughts(text):
-                places[key] = NodePlace(above.message, (*above.thoughts, (key, text)))
+                thought.add(key)
+                places[key] = NodePlace(above.message, WaitingThought(key, text, above.thought))
             case ImportedMessage() as read:
                 read.parts = [(key, read.content)]
                 read.parent = above.message
                 read.model = read.model or (default_model if read.role == "assistant" else "")
                 if read.role == "assistant":
-                    read.reasoning = [text for _, text in above.thoughts]
-                    read.also = [node for node, _ in above.thoughts if node not in answered]
+                    thoughts = _take_thoughts(above.thought, answered)
+                    read.reasoning = [each.text for each in thoughts]
+                    read.also = [each.node for each in thoughts]
                     answered.update(read.also)
                 places[key] = NodePlace(key)
                 conversation.messages.append(read)
-    alone = {node for place in places.values() for node, _ in place.thoughts} - answered
+    alone = thought - answered
     conversation.left_out.update({LONE_REASONING: len(alone)} if alone else {})
     return places
+
+
+def _take_thoughts(last: WaitingThought | None, answered: set[str]) -> list[WaitingThought]:
+    """Return the thoughts up to *last* that no answer has yet: each is one answer's, whatever hangs below it."""
+    thoughts: list[WaitingThought] = []
+    while last is not None and last.node not in answered:
+        thoughts.append(last)
+        last = last.before
+    return thoughts[::-1]
 
 
 def _read_message(conversation: ImportedConversation, message: Mapping[str, Any]) -> Left | Thoughts | ImportedMessage:

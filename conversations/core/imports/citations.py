@@ -7,7 +7,7 @@ is not written anywhere. What is not said of becomes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .imported import as_list, as_mapping, as_text
@@ -17,6 +17,7 @@ NUMBERED = re.compile(r"turn(\d+)([a-z]+)(\d+)")
 OLD_MARK = re.compile("\u3010[^\u3010\u3011]{0,80}\u2020[^\u3010\u3011]{0,80}\u3011")
 REST = re.compile("[\ue200-\ue206]")
 SEPARATOR = "\ue202"
+MOST_TIMES = 20  # that what is said of marks is written, all in all
 UNSAFE_IN_TITLE = re.compile(r"[\[\]\n\r]")
 
 
@@ -26,9 +27,25 @@ def replace_citations(text: str, metadata: Mapping[str, Any]) -> str:
         return text
     said = _said(metadata)
     found = _found(metadata)
-    text = MARK.sub(lambda mark: said.get(mark[0]) or _from_results(mark[1], found), text)
     olds = iter(as_list(metadata.get("citations")))
-    text = OLD_MARK.sub(lambda mark: said.get(mark[0]) or _old_link(next(olds, None)), text)
+    room = MOST_TIMES * sum(map(len, (*said.values(), *found.values())))
+
+    def write(mark: re.Match[str], other: Callable[[], str]) -> str:
+        """Few bytes of marks, each for the same long text, may not become gigabytes."""
+        nonlocal room
+        if not (known := said.get(mark[0])):
+            return other()
+        room -= len(known)
+        return known if room >= 0 else ""
+
+    def from_results(mark: re.Match[str]) -> str:
+        nonlocal room
+        links = _from_results(mark[1], found, room)
+        room -= len(links)
+        return links
+
+    text = MARK.sub(lambda mark: write(mark, lambda: from_results(mark)), text)
+    text = OLD_MARK.sub(lambda mark: write(mark, lambda: _old_link(next(olds, None))), text)
     return REST.sub("", text)
 
 
@@ -57,13 +74,20 @@ def _found(metadata: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     return found
 
 
-def _from_results(mark: str, found: Mapping[tuple[str, str], str]) -> str:
+def _from_results(mark: str, found: Mapping[tuple[str, str], str], room: int) -> str:
+    """Return the links that *mark* names, of at most *room* characters."""
     kind, *arguments = mark.split(SEPARATOR)
     if kind == "entity":  # ["people", "Ann Example", 0]: the second is its name
         named = re.search(r'^\["[^"]*",\s*"([^"]*)"', arguments[0]) if arguments else None
         return named[1] if named else ""
     links = (found.get((numbers[1], numbers[3]), "") for numbers in map(NUMBERED.fullmatch, arguments) if numbers)
-    return " ".join(filter(None, links))
+    kept: list[str] = []
+    for link in filter(None, links):
+        room -= len(link) + 1
+        if room < 0:
+            break
+        kept.append(link)
+    return " ".join(kept)
 
 
 def _old_link(citation: object) -> str:

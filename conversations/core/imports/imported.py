@@ -28,7 +28,8 @@ Role = Literal["user", "assistant"]
 
 def unknown(kind: object) -> str:
     """Return the kind of what has an unknown type, with its name."""
-    return f"{UNKNOWN}:{str(kind)[:MOST_TYPE_CHARACTERS]}"
+    named = "".join(sign for sign in str(kind)[:MOST_TYPE_CHARACTERS] if sign.isprintable())
+    return f"{UNKNOWN}:{named}"  # it is stored with the report
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ from .imported import (
 from .message_tree import Node, read_nodes
 from .moments import read_moment
 
-DETAILS = re.compile(r'<details type="(?P<type>\w+)"[^>]*>(?P<inner>.*?)</details>\s*', re.DOTALL)
-SUMMARY = re.compile(r"<summary>.*?</summary>\s*", re.DOTALL)
+FOLDED = re.compile(r'<details type="(?P<type>\w+)"')
+SPACE = re.compile(r"\s*")
 QUOTED = re.compile(r"^> ?", re.MULTILINE)
 DATA_URL = re.compile(r"data:image/[\w.+-]{1,40};base64,", re.ASCII)
 MOST_PICTURE_CHARACTERS = 30_000_000
@@ -104,19 +104,32 @@ def _read_message(conversation: ImportedConversation, row: Mapping[str, Any]) ->
 def read_details(content: str) -> tuple[str, list[str], int]:
     """Return *content* without its folded parts, the reasoning among them, and how many of them were of tools."""
     reasoning: list[str] = []
-    tool_parts = 0
-
-    def fold(found: re.Match[str]) -> str:
-        nonlocal tool_parts
+    kept: list[str] = []
+    tool_parts = at = 0
+    while found := FOLDED.search(content, at):
+        inner = content.find(">", found.end()) + 1
+        end = content.find("</details>", inner) if inner else -1
+        if end < 0:  # then none that begins behind it ends either
+            break
+        kept.append(content[at : found.start()])
+        at = SPACE.match(content, end + len("</details>")).end()  # type: ignore[union-attr]  # it matches everything
         if found["type"] == "reasoning":
-            reasoning.append(html.unescape(QUOTED.sub("", html.unescape(SUMMARY.sub("", found["inner"])))).strip())
-            return ""
-        if found["type"] in ("tool_calls", "code_interpreter"):
+            said = _without_summaries(content[inner:end])
+            reasoning.append(html.unescape(QUOTED.sub("", html.unescape(said))).strip())
+        elif found["type"] in ("tool_calls", "code_interpreter"):
             tool_parts += 1
-            return ""
-        return found[0]
+        else:
+            kept.append(content[found.start() : at])
+    return "".join([*kept, content[at:]]), reasoning, tool_parts
 
-    return (DETAILS.sub(fold, content) if "<details" in content else content), reasoning, tool_parts
+
+def _without_summaries(text: str) -> str:
+    kept: list[str] = []
+    at = 0
+    while (begin := text.find("<summary>", at)) >= 0 and (end := text.find("</summary>", begin)) >= 0:
+        kept.append(text[at:begin])
+        at = SPACE.match(text, end + len("</summary>")).end()  # type: ignore[union-attr]  # it matches everything
+    return "".join([*kept, text[at:]])
 
 
 def _read_files(conversation: ImportedConversation, row: Mapping[str, Any]) -> list[PictureSource]:
