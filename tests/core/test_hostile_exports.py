@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import json
+import struct
 import time
+import zipfile
 
 import pytest
 
+from conversations.core.errors import ExportTooLarge, ExportUnknown
+from conversations.core.imports import archive, read_export
 from conversations.core.imports.citations import replace_citations
-from conversations.core.imports.imported import unknown
+from conversations.core.imports.imported import BrokenConversation, unknown
 from conversations.core.imports.open_webui import read_details
-from tests.support.exports import as_json, chatgpt, node, read_one
+from tests.support.exports import as_json, chatgpt, export_of, node, read_all, read_one
 
 MANY = 20_000
 SECONDS = 3  # a hundred times what it takes; before, a minute and more
@@ -64,3 +70,68 @@ def test_a_citation_that_is_repeated_does_not_multiply_what_is_said_of_it(by_res
 
 def test_the_name_of_an_unknown_kind_can_be_stored():
     assert unknown("a\x00b\ud800c") == "unknown:abc"
+
+
+def archive_of(count):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as packed:
+        for number in range(count):
+            packed.writestr(f"{number}.json", "[]")
+    return content.getvalue()
+
+
+def test_a_zip_file_that_says_it_has_few_files_is_counted(monkeypatch):
+    monkeypatch.setattr(archive, "MOST_ENTRIES", 10)
+    packed = bytearray(archive_of(11))
+    packed[-14:-10] = struct.pack("<HH", 1, 1)
+    with pytest.raises(ExportTooLarge):
+        archive.Archive(io.BytesIO(packed))
+
+
+def test_a_zip_file_can_not_name_another_list_than_the_one_that_is_read(monkeypatch):
+    """The standard library reads the record before the locator, wherever that points."""
+    monkeypatch.setattr(archive, "MOST_DIRECTORY_BYTES", 200)
+    packed = archive_of(11)
+    entries, size, offset = struct.unpack("<HLL", packed[-12:-2])
+    small = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, 46, 0)
+    large = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, entries, entries, size, offset + len(small))
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, 0, 1)
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    hostile = small + packed[:-22] + large + locator + end
+    assert len(zipfile.ZipFile(io.BytesIO(hostile)).infolist()) == 11
+    with pytest.raises(ExportTooLarge):
+        archive.Archive(io.BytesIO(hostile))
+
+
+def test_a_large_archive_of_many_files_is_read_still(monkeypatch):
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 5)
+    packed = archive_of(11)
+    assert b"PK\x06\x06" in packed
+    assert len(archive.Archive(io.BytesIO(packed)).json_entries) == 11
+
+
+def test_items_that_are_looked_at_are_bounded_by_their_size(monkeypatch):
+    monkeypatch.setattr(read_export, "LOOKED_AT_CHARACTERS", 1_000)
+    items = [{"x": "y" * 100}] * 50
+    export = export_of(json.dumps([*items, chatgpt("c", [node("q", "root", "user", "go")])]).encode())
+    [failed] = export.read()
+    assert isinstance(failed.error, ExportUnknown)
+
+
+@pytest.mark.parametrize("messages", [True, False])
+def test_an_object_of_many_values_is_bounded_and_the_next_one_is_read(monkeypatch, messages):
+    monkeypatch.setattr(read_export, "MOST_CHARACTERS", 1_000)
+    said = [{"role": "user", "content": "y" * 100}] * 50
+    large = {"messages": said} if messages else {**{f"k{number}": "y" * 100 for number in range(50)}, "messages": said}
+    small = {"messages": [{"role": "user", "content": "go"}]}
+    first, second, third = read_all("\n".join(json.dumps(each) for each in (small, large, small)).encode())
+    assert isinstance(second, BrokenConversation)
+    assert second.reason == "too_large"
+    assert [message.content for message in third.messages] == ["go"]
+    assert first.source_id == third.source_id
+
+
+def test_what_waits_to_be_stored_is_counted_with_all_that_it_holds():
+    thought = {"content_type": "thoughts", "thoughts": [{"content": "x" * 5_000}]}
+    nodes = [node("q", "root", "user", "go"), node("t", "q", "assistant", thought), node("a", "t", "assistant", "yes")]
+    assert 6_000 < read_one(as_json([chatgpt("c", nodes, title="y" * 1_000)])).characters < 7_000

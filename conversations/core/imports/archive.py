@@ -17,6 +17,8 @@ from .imported import PictureSource, as_mapping, as_text
 
 SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 END, END_64, LOCATOR_64 = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"
+ENTRY = b"PK\x01\x02"
+RECORD_64_BYTES, LOCATOR_64_BYTES = 56, 20
 LONGEST_END = 22 + 65_535
 MOST_ENTRIES = 300_000
 MOST_DIRECTORY_BYTES = 100_000_000
@@ -110,21 +112,29 @@ def _base(path: str) -> str:
 
 
 def _check_directory(file: BinaryIO) -> None:
-    """Refuse an archive whose list of files is too long to be read, before it is. Raises `ExportError`."""
+    """Refuse an archive whose list of files is too long to be read, before it is. Raises `ExportError`.
+
+    Its records are found where the standard library finds them, and entries are counted: what a record says of their
+    number is not asked there.
+    """
     size = file.seek(0, 2)
     file.seek(max(size - LONGEST_END, 0))
     tail = file.read(LONGEST_END)
     at = tail.rfind(END)
     if at < 0 or len(tail) - at < 22:
         raise ExportDamaged
-    _, _, _, _, entries, directory_bytes, _, _ = struct.unpack("<4s4H2LH", tail[at : at + 22])
-    locator = tail[max(at - 20, 0) : at]
-    if locator.startswith(LOCATOR_64) and len(locator) == 20:
-        file.seek(struct.unpack("<4sLQL", locator)[2])
-        record = file.read(56)
-        if not record.startswith(END_64) or len(record) < 56:
+    directory_bytes = struct.unpack("<4s4H2LH", tail[at : at + 22])[5]
+    ends_at = max(size - LONGEST_END, 0) + at
+    file.seek(max(ends_at - LOCATOR_64_BYTES - RECORD_64_BYTES, 0))
+    record = file.read(min(ends_at, LOCATOR_64_BYTES + RECORD_64_BYTES))
+    if record[-LOCATOR_64_BYTES:].startswith(LOCATOR_64):
+        if not record.startswith(END_64) or len(record) < RECORD_64_BYTES + LOCATOR_64_BYTES:
             raise ExportDamaged
-        entries, directory_bytes = struct.unpack("<QQ", record[32:48])
-    if entries > MOST_ENTRIES or directory_bytes > MOST_DIRECTORY_BYTES:
+        directory_bytes = struct.unpack("<Q", record[40:48])[0]
+        ends_at -= RECORD_64_BYTES + LOCATOR_64_BYTES
+    if directory_bytes > MOST_DIRECTORY_BYTES:
+        raise ExportTooLarge
+    file.seek(max(ends_at - directory_bytes, 0))
+    if file.read(directory_bytes).count(ENTRY) > MOST_ENTRIES:
         raise ExportTooLarge
     file.seek(0)

@@ -76,6 +76,12 @@ class ImportedMessage:
         return [source_id for source_id, _ in self.parts] + self.also + [source_id for source_id, _ in self.steps]
 
     @property
+    def characters(self) -> int:
+        texts = [self.model, *self.reasoning, *self.also, *(text for part in self.parts for text in part)]
+        of_steps = (len(step.content) + sum(len(call.arguments) for call in step.tool_calls) for _, step in self.steps)
+        return sum(map(len, texts)) + sum(of_steps)
+
+    @property
     def content(self) -> str:
         return join_texts(text for _, text in self.parts)
 
@@ -96,6 +102,12 @@ class ImportedConversation:
     left_out: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
     columns: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def characters(self) -> int:
+        """About how much room it takes, in characters."""
+        own = len(self.title) + sum(len(value) for value in self.columns.values() if isinstance(value, str))
+        return own + sum(message.characters for message in self.messages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,11 +42,17 @@ class JsonStream:
     def __init__(self, file: Reader) -> None:
         self._file = file
         self._buffer, self._at = "", 0
+        self._gone = 0  # characters that have left the buffer
         self._has_ended = False
         first = file.read(PIECE_BYTES)
         encoding = json.detect_encoding(first[:4]) if first else "utf-8"
         self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
         self._take(first)
+
+    @property
+    def place(self) -> int:
+        """How many characters were gone past."""
+        return self._gone + self._at
 
     def peek(self) -> str:
         """Return the next character that is no space, without going past it; empty at the end of the file."""
@@ -161,6 +167,7 @@ class JsonStream:
         """Read more. Returns False at the end of the file. What was gone past leaves the buffer."""
         if self._has_ended:
             return False
+        self._gone += self._at
         self._buffer, self._at = self._buffer[self._at :], 0
         self._take(self._file.read(max(PIECE_BYTES, min(len(self._buffer), 8 * PIECE_BYTES))))
         return True

@@ -6,6 +6,7 @@ import that was interrupted goes on behind as many items as it has taken.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,12 +24,13 @@ from conversations.core.errors import (
 from .archive import Archive, is_zip
 from .formats import CHATGPT, OPENAI, Format, find_foreign, find_format
 from .imported import Broken, BrokenConversation, ImportedConversation, PictureSource, as_mapping, as_text
-from .json_stream import PIECE_BYTES, CutOff, JsonStream, NotJson, Reader
+from .json_stream import MOST_CHARACTERS, PIECE_BYTES, CutOff, JsonStream, NotJson, Reader
 from .openai_format import looks_like_message
 from .windowseat import slim_message
 
 EMPTY_CHATGPT = {"id", "title", "create_time"}  # of conversations there that have lost their messages
-LOOKED_AT = 500  # items, until one has a known shape
+LOOKED_AT, LOOKED_AT_CHARACTERS = 500, 64_000_000  # items, until one has a known shape
+LONGEST_TITLE = 1_000  # of one that is broken
 MOST_MESSAGES = 200_000  # of one conversation
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError, ArithmeticError)
 
@@ -124,11 +126,12 @@ class Export:
 
     def _read_json(self, file: Reader) -> Iterator[Found]:
         with _named_damage():
-            items = _top_items(JsonStream(self._counting(file)))
-            found, begun = _find_first(items)
+            stream = JsonStream(self._counting(file))
+            items = _top_items(stream)
+            found, begun = _find_first(items, stream)
             rest = chain(begun, items)
             if found is None:
-                yield _read_bare_messages(rest)
+                yield _read_bare_messages(rest, stream)
                 return
             for item in rest:
                 yield Found(found.name, _read_item(found, item))
@@ -170,33 +173,59 @@ def _top_items(stream: JsonStream) -> Iterator[Any]:
 
 
 def _object_items(stream: JsonStream) -> Iterator[Any]:
+    """Yield the object, or the items of its `conversations`; a `Broken` for one that has more than is kept of it."""
     about: dict[str, Any] = {}
     broken: Broken | None = None
     is_list = False
+    kept = 0
     for key in stream.members():
+        began = stream.place
         if key == "conversations" and stream.peek() == "[":
             is_list = True
             yield from stream.items()
         elif key == "messages" and stream.peek() == "[":
-            about[key] = _slim_messages(stream)
-        else:
             try:
-                about[key] = stream.value()
+                about[key] = _slim_messages(stream)
             except Broken as error:
                 broken = error
+        else:
+            try:
+                value = stream.value()
+            except Broken as error:
+                broken = error
+                continue
+            kept += len(key) + stream.place - began
+            if kept <= MOST_CHARACTERS:
+                about[key] = value
+            else:
+                broken = Broken("too_large")
     if not is_list:
         yield broken or about
 
 
 def _slim_messages(stream: JsonStream) -> list[Any]:
-    messages = []
-    for number, message in enumerate(stream.items()):
-        if number < MOST_MESSAGES:
-            messages.append(slim_message(message))
+    """Return the messages that follow. Raises `Broken`, once all were gone past, if they are too large together."""
+    messages: list[Any] = []
+    kept, began = 0, stream.place
+    for message in stream.items():
+        slim = slim_message(message)
+        kept += stream.place - began if slim is message else _characters_of(slim)
+        began = stream.place
+        if kept <= MOST_CHARACTERS and len(messages) < MOST_MESSAGES:
+            messages.append(slim)
+    if kept > MOST_CHARACTERS:
+        raise Broken("too_large")
     return messages
 
 
-def _find_first(items: Iterator[Any]) -> tuple[Format | None, list[Any]]:
+def _characters_of(value: Any) -> int:
+    try:
+        return len(json.dumps(value))
+    except RecursionError:  # too deep to be stored
+        return MOST_CHARACTERS
+
+
+def _find_first(items: Iterator[Any], stream: JsonStream) -> tuple[Format | None, list[Any]]:
     """Return the format of the first item that has one, None for bare messages, and the items until there.
 
     Raises an `ExportError` if none has one.
@@ -213,7 +242,7 @@ def _find_first(items: Iterator[Any]) -> tuple[Format | None, list[Any]]:
             if looks_like_message(item):
                 return None, begun
             is_empty_chatgpt = is_empty_chatgpt or item.keys() >= EMPTY_CHATGPT
-        if foreign or len(begun) >= LOOKED_AT:
+        if foreign or len(begun) >= LOOKED_AT or stream.place > LOOKED_AT_CHARACTERS:
             break
     if is_empty_chatgpt and foreign is None:
         return CHATGPT, begun
@@ -222,7 +251,7 @@ def _find_first(items: Iterator[Any]) -> tuple[Format | None, list[Any]]:
 
 def _read_item(found: Format, item: Any) -> ImportedConversation | BrokenConversation:
     """Read one conversation; whatever is wrong with it stays its own."""
-    title = as_text(as_mapping(item).get("title")) or as_text(as_mapping(item).get("name"))
+    title = (as_text(as_mapping(item).get("title")) or as_text(as_mapping(item).get("name")))[:LONGEST_TITLE]
     try:
         if isinstance(item, Broken):
             raise item
@@ -242,7 +271,12 @@ def _read_item(found: Format, item: Any) -> ImportedConversation | BrokenConvers
     return conversation
 
 
-def _read_bare_messages(items: Iterable[Any]) -> Found:
-    rows = [item for item, _ in zip(items, range(MOST_MESSAGES), strict=False)]
+def _read_bare_messages(items: Iterable[Any], stream: JsonStream) -> Found:
+    rows = []
+    for item in items:
+        if stream.place > LOOKED_AT_CHARACTERS:
+            return Found(OPENAI.name, BrokenConversation("", "too_large"))
+        if len(rows) < MOST_MESSAGES:
+            rows.append(item)
     messages: Mapping[str, Any] = {"messages": rows}
     return Found(OPENAI.name, _read_item(OPENAI, messages))

@@ -160,7 +160,7 @@ class _Running:
             if read and key:
                 keys.add(key)
                 messages += len(read.messages)
-                characters += sum(len(text) for message in read.messages for _, text in message.parts)
+                characters += read.characters
             if has_pictures:
                 self._store_waiting()
                 yield
