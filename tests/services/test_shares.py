@@ -320,6 +320,7 @@ def test_a_reader_goes_on_with_a_copy_of_the_words(full, settings):
     picture = copy.pictures.get()
     assert path[2].picture_ids == [picture.pk]
     assert picture.uploader == bob
+    assert (picture.file_name, picture.alt_text) == ("", "the-picture")  # the share's pages show no name of a file
     assert "the-reasoning" not in serializers.serialize("json", Message.objects.filter(conversation=copy))
     answer(copy, "And on?")
 

@@ -49,10 +49,11 @@ SELECT shown.copy, %(conversation)s, before.copy, shown.place, true, shown.role,
   '[]', 0, '[]', '', false, false, '', '{}'
 FROM shown LEFT JOIN shown AS before ON before.place = shown.place - 1
 """
+# Without the names of their files: no page of the share shows those.
 COPY_PICTURES = """
 INSERT INTO conversations_picture
   (conversation_id, uploader_id, digest, media_type, width, height, size_bytes, file_name, alt_text, sent, created_at)
-SELECT %(conversation)s, %(user)s, digest, media_type, width, height, size_bytes, file_name, alt_text, true, now()
+SELECT %(conversation)s, %(user)s, digest, media_type, width, height, size_bytes, '', alt_text, true, now()
 FROM conversations_picture WHERE conversation_id = %(source)s
   AND id IN (SELECT unnest(picture_ids) FROM conversations_sharedmessage WHERE share_id = %(share)s)
 """
