@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -67,8 +68,9 @@ class FoundText:
     def excerpt(self, text: str) -> list[MarkedPiece]:
         """Return the words around the first place where most of what was found stands together."""
         spans = self.spans(text)
-        first = max(spans, key=lambda span: (_within(spans, span[0]), -span[0])) if spans else (0, 0)
-        start = _word_start(text, max(0, first[0] - BEFORE))
+        starts = [start for start, _ in spans]
+        first = max(starts, key=lambda start: (_within(starts, start), -start), default=0)
+        start = _word_start(text, max(0, first - BEFORE))
         end = min(len(text), start + LENGTH)
         pieces = [MarkedPiece("… ")] if start else []
         pieces += _pieces(text, spans, start, end)
@@ -125,8 +127,9 @@ def _pattern(run: str) -> str:
     return f"{begin}{pattern}" + (r"\b" if WORD.match(run[-1:]) else "")
 
 
-def _within(spans: list[tuple[int, int]], start: int) -> int:
-    return sum(start <= other < start + LENGTH - BEFORE for other, _ in spans)
+def _within(starts: list[int], start: int) -> int:
+    """Return how many of *starts*, which are in order, an excerpt has that begins at *start*."""
+    return bisect_left(starts, start + LENGTH - BEFORE) - bisect_left(starts, start)
 
 
 def _word_start(text: str, at: int) -> int:
