@@ -40,6 +40,7 @@ KINDS: dict[str, Promise] = {
     "unreadable_pictures": gettext_lazy("Pictures that can’t be read"),
     "no_room": gettext_lazy("Pictures above your limits"),
     "tool_parts": gettext_lazy("Calls of tools within replies"),
+    "ends": gettext_lazy("Ends of messages that have more than a million characters"),
 }
 REASONS: dict[str, Promise] = {
     "no_messages": gettext_lazy("it has no messages"),

@@ -135,3 +135,13 @@ def test_what_waits_to_be_stored_is_counted_with_all_that_it_holds():
     thought = {"content_type": "thoughts", "thoughts": [{"content": "x" * 5_000}]}
     nodes = [node("q", "root", "user", "go"), node("t", "q", "assistant", thought), node("a", "t", "assistant", "yes")]
     assert 6_000 < read_one(as_json([chatgpt("c", nodes, title="y" * 1_000)])).characters < 7_000
+
+
+def test_a_message_that_no_page_could_show_is_cut_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(read_export, "LONGEST_MESSAGE", 10)
+    nodes = [node("q", "root", "user", "x" * 10), node("a", "q", "assistant", "y" * 8),
+             node("b", "a", "assistant", "z" * 8), node("c", "b", "assistant", "more")]  # fmt: skip
+    read = read_one(as_json([chatgpt("c", nodes)]))
+    assert [message.content for message in read.messages] == ["x" * 10, "y" * 8 + "\n\nzz\n\n[…]"]
+    assert read.messages[1].source_ids == ["a", "b", "c"]
+    assert read.missing == {"ends": 1}

@@ -20,6 +20,8 @@ UNKNOWN, LONE_REASONING, REASONING_NOTES = "unknown", "lone_reasoning", "reasoni
 CANVAS_CHANGES, CYCLE, DUPLICATE, FAILED, INVALID = "canvas_changes", "cycle", "duplicate", "failed", "invalid"
 MISSING_FILES, OTHER_FILES, VOICE, MADE_PICTURES = "missing_files", "other_files", "voice", "made_pictures"
 UNREADABLE_PICTURES, NO_ROOM, TOOL_PARTS = "unreadable_pictures", "no_room", "tool_parts"
+ENDS = "ends"
+CUT = "\n\n[…]"
 MOST_TYPE_CHARACTERS = 40
 MOST_ID_CHARACTERS = 100
 
@@ -80,6 +82,17 @@ class ImportedMessage:
         texts = [self.model, *self.reasoning, *self.also, *(text for part in self.parts for text in part)]
         of_steps = (len(step.content) + sum(len(call.arguments) for call in step.tool_calls) for _, step in self.steps)
         return sum(map(len, texts)) + sum(of_steps)
+
+    def shorten(self, most: int) -> bool:
+        """Leave at most *most* characters of its texts, with a mark of it. Returns whether there were more."""
+        if sum(len(text) for _, text in self.parts) <= most:
+            return False
+        kept = []
+        for source_id, text in self.parts:
+            kept.append((source_id, text[:most] + (CUT if 0 < most < len(text) else "")))
+            most -= min(len(text), most)
+        self.parts = kept
+        return True
 
     @property
     def content(self) -> str:

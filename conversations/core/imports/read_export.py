@@ -23,7 +23,7 @@ from conversations.core.errors import (
 
 from .archive import Archive, is_zip
 from .formats import CHATGPT, OPENAI, Format, find_foreign, find_format
-from .imported import Broken, BrokenConversation, ImportedConversation, PictureSource, as_mapping, as_text
+from .imported import ENDS, Broken, BrokenConversation, ImportedConversation, PictureSource, as_mapping, as_text
 from .json_stream import MOST_CHARACTERS, PIECE_BYTES, CutOff, JsonStream, NotJson, Reader
 from .openai_format import looks_like_message
 from .windowseat import slim_message
@@ -31,6 +31,7 @@ from .windowseat import slim_message
 EMPTY_CHATGPT = {"id", "title", "create_time"}  # of conversations there that have lost their messages
 LOOKED_AT, LOOKED_AT_CHARACTERS = 500, 64_000_000  # items, until one has a known shape
 LONGEST_TITLE = 1_000  # of one that is broken
+LONGEST_MESSAGE = 1_000_000  # characters: pages and searches read many messages at once
 MOST_MESSAGES = 200_000  # of one conversation
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError, ArithmeticError)
 
@@ -268,6 +269,8 @@ def _read_item(found: Format, item: Any) -> ImportedConversation | BrokenConvers
         return BrokenConversation(title, "no_messages")
     if conversation.found > MOST_MESSAGES:
         return BrokenConversation(title, "too_large")
+    if cut := sum(message.shorten(LONGEST_MESSAGE) for message in conversation.messages):
+        conversation.missing[ENDS] += cut
     return conversation
 
 
