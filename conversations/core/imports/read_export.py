@@ -275,7 +275,7 @@ def _read_item(found: Format, item: Any) -> ImportedConversation | BrokenConvers
 
 
 def _read_bare_messages(items: Iterable[Any], stream: JsonStream) -> Found:
-    rows = []
+    rows: list[Any] = []
     for item in items:
         if stream.place > LOOKED_AT_CHARACTERS:
             return Found(OPENAI.name, BrokenConversation("", "too_large"))
