@@ -8,6 +8,7 @@ written: no line can carry a field with the words of a message or a key, whateve
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from typing import Any
 
@@ -26,6 +27,7 @@ LOGGED_FIELDS = frozenset(
 )
 ALWAYS = frozenset({"event", "level", "logger", "timestamp", "exception", "exc_info", "stack_info", "stack"})
 FORMATS = ("console", "json")
+SHARE_TOKEN = re.compile(r"(?<=/s/)[\w-]{16,}", re.ASCII)  # who has it reads a conversation
 
 
 def logging_settings(log_format: str, *, level: str) -> dict[str, Any]:
@@ -76,6 +78,7 @@ def line_formatter(*, log_format: str) -> logging.Formatter:
     last: list[Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         keep_logged_fields,
+        hide_share_tokens,
     ]
     if as_json:
         last += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
@@ -98,3 +101,11 @@ def keep_one_line(_logger: Any, _method: str, event: EventDict) -> EventDict:
 def keep_logged_fields(_logger: Any, _method: str, event: EventDict) -> EventDict:
     """Return *event* without the fields that no line may have."""
     return {name: value for name, value in event.items() if name in LOGGED_FIELDS or name in ALWAYS}
+
+
+def hide_share_tokens(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    """Return *event* without the tokens of shares, which stand in addresses that Django writes of refusals."""
+    return {
+        name: SHARE_TOKEN.sub("…", value) if isinstance(value, str) and "/s/" in value else value
+        for name, value in event.items()
+    }

@@ -6,6 +6,7 @@ import json
 import logging
 
 import pytest
+from django.test import Client
 from structlog.contextvars import bound_contextvars
 
 from chatsite.configuration.logs import WithoutTraceback, line_formatter
@@ -72,3 +73,22 @@ def test_a_host_that_is_not_ours_is_one_line_without_a_traceback(client, caplog)
     line = line_formatter(log_format="console").format(refused)
     assert "evil.example" in line
     assert "\n" not in line
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_the_token_of_a_share_is_in_no_line(log_format):
+    token = "Zm9vYmFyYmF6cXV1eC1fX18xMjM0NTY3"
+    line = line_as(log_format, "Forbidden (%s): %s", "CSRF", f"/s/{token}/continue/", path=f"/s/{token}/")
+    assert token not in line
+    assert "/s/…/continue/" in line
+
+
+@pytest.mark.django_db
+def test_a_form_of_a_share_that_is_refused_leaves_no_token(caplog):
+    """Django writes the address before the page is asked."""
+    token = "Zm9vYmFyYmF6cXV1eC1fX18xMjM0NTY3"
+    refused = Client(enforce_csrf_checks=True).post(f"/s/{token}/continue/")
+    assert refused.status_code == 403
+    lines = [line_formatter(log_format="json").format(each) for each in caplog.records]
+    assert any("/continue/" in each for each in lines)
+    assert not any(token in each for each in lines)
