@@ -136,7 +136,3 @@ def test_arrow_up_in_an_empty_field_edits_the_last_message_of_ones_own(page):
     composer(page).press("ArrowUp")
     expect(field).to_have_value("two")
     expect(field).to_be_focused()
-
-
-def test_control_and_k_is_left_free(page):
-    assert composer(page).evaluate(PRESS, {"key": "k", "ctrlKey": True})
