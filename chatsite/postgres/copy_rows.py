@@ -41,7 +41,8 @@ def copy_rows(rows: Sequence[Model]) -> None:
     statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
         sql.Identifier(model._meta.db_table), sql.SQL(", ").join(sql.Identifier(str(field.column)) for field in fields)
     )
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+    # Django names the errors of its own statements as its own, and passes a COPY on to the driver as it is.
+    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as copy:
         for row in rows:
             copy.write_row([_adapt(field, getattr(row, field.attname)) for field in fields])
 

@@ -17,6 +17,7 @@ FORMATS = {
     "open_webui": "Open WebUI",
     "librechat": "LibreChat",
     "windowseat": "Windowseat",
+    "windowseat-file": gettext_lazy("Conversations exported alone"),
     "openai": gettext_lazy("Messages as JSON"),
 }
 # Messages, and parts of messages that were taken.
@@ -49,6 +50,7 @@ REASONS: dict[str, Promise] = {
     "too_large": gettext_lazy("it is larger than what can be read of one"),
     "too_deep": gettext_lazy("it is nested too deeply"),
     "not_json": gettext_lazy("it is not JSON"),
+    "no_room": gettext_lazy("its pictures are above your limits"),
     "unreadable": gettext_lazy("it could not be read"),
 }
 

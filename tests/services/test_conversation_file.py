@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import json
 import uuid
@@ -10,18 +11,23 @@ import pytest
 from PIL import Image
 
 from conversations.core.errors import InvalidHistory
-from conversations.models import Conversation, Message, Summary
+from conversations.models import Conversation, ConversationImport, Message, Summary
 from conversations.models.rating import Verdict
 from conversations.parsing import read_picture
 from conversations.services.conversations.conversation_json import whole_conversation_json
+from conversations.services.conversations.conversations import delete_conversation
 from conversations.services.conversations.notes import save_notes
+from conversations.services.imports.import_report import ImportReport
+from conversations.services.imports.run_import import begin_here, import_batches
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.services.messages.rate_reply import rate_reply
 from conversations.services.portability.read_conversation import read_conversation
 from conversations.services.replies.end_reply import COMPLETE, STOPPED, end_reply
 from conversations.services.replies.reasoning import Reasoning
+from conversations.wording.import_reports import report_lines
 from tests.admin.stored import make_completion
+from tests.support.exports import as_zip, export_of
 from tests.support.people import begin, make_user, post
 from tests.support.pictures import store_picture
 from tests.support.tool_steps import add_call, end_step
@@ -115,6 +121,62 @@ def test_only_the_id_differs_where_the_conversation_is_still_there(talk):
     copy = read(bob, before)
     assert copy.owner == bob
     assert exported(copy) == before.replace(str(talk.public_id), str(copy.public_id))
+
+
+def test_moments_keep_their_microseconds(talk, alice):
+    Message.objects.filter(conversation=talk).update(created_at=dt.datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=dt.UTC))
+    before = exported(talk)
+    talk.messages.all().delete()
+    talk.delete()
+    assert exported(read(alice, before)) == before
+
+
+# Imported
+
+
+def run_import(user, *contents):
+    held = begin_here(user, export_of(*contents).files, f"test:{uuid.uuid4().hex}")
+    for _ in import_batches(held):
+        pass
+    report = ImportReport.from_json(ConversationImport.objects.get(pk=held.id).report)
+    return report.formats.get("windowseat-file", {}), list(report_lines(report))[-1]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_import_takes_it_as_it_was_and_once(talk, packed):
+    bob = make_user("bob")
+    file = exported(talk).encode()
+    content = as_zip({"a.json": file}) if packed else file
+    talk.messages.all().delete()
+    talk.delete()
+    counts, last = run_import(bob, content)
+    copy = Conversation.objects.get(owner=bob)
+    assert exported(copy) == file.decode()
+    stored = copy.messages.count()
+    assert (counts["new"], counts["messages_taken"], last) == (1, stored, f"{stored} of {stored} messages taken")
+    counts, last = run_import(bob, content)
+    assert (counts["known"], last) == (1, f"{stored} of {stored} messages taken")
+    assert bob.conversations.count() == 1
+    delete_conversation(copy)
+    assert run_import(bob, content)[0]["deleted"] == 1
+
+
+def test_an_import_leaves_its_own_conversation_as_it_is(talk, alice):
+    messages = Message.objects.count()
+    assert run_import(alice, exported(talk).encode())[0]["known"] == 1
+    assert (Message.objects.count(), Conversation.objects.count()) == (messages, 1)
+
+
+def test_an_import_names_a_file_that_was_cut_and_goes_on(talk):
+    bob = make_user("bob")
+    file = exported(talk).encode()
+    counts, _last = run_import(bob, as_zip({"a.json": file[: len(file) // 2], "b.json": file}))
+    assert (counts["broken"], counts["new"]) == (1, 1)
+
+
+def test_the_language_model_of_a_reply_comes_along(talk):
+    told = json.loads(exported(talk))
+    assert [message["copied_model"] for message in told["messages"]][1] == "model-a"
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from conversations.core.errors import (
     ExportDamaged,
@@ -26,7 +27,7 @@ from .formats import CHATGPT, OPENAI, Format, find_foreign, find_format
 from .imported import ENDS, Broken, BrokenConversation, ImportedConversation, PictureSource, as_mapping, as_text
 from .json_stream import MOST_CHARACTERS, PIECE_BYTES, CutOff, JsonStream, NotJson, Reader
 from .openai_format import looks_like_message
-from .windowseat import slim_message
+from .windowseat import BEGINNING, slim_message
 
 EMPTY_CHATGPT = {"id", "title", "create_time"}  # of conversations there that have lost their messages
 LOOKED_AT, LOOKED_AT_CHARACTERS = 500, 64_000_000  # items, until one has a known shape
@@ -51,6 +52,13 @@ class Found(NamedTuple):
     conversation: ImportedConversation | BrokenConversation
 
 
+class OwnFile(NamedTuple):
+    """A file of one conversation that a site like this one has exported. It is read line by line."""
+
+    name: str
+    open: Callable[[], AbstractContextManager[IO[bytes]]]
+
+
 class FailedFile(NamedTuple):
     """A file, or the rest of one, that can't be read."""
 
@@ -67,7 +75,7 @@ class Export:
     read_bytes: int = 0
     _archives: list[Archive] = field(default_factory=list)
 
-    def read(self) -> Iterator[Found | FailedFile]:
+    def read(self) -> Iterator[Found | OwnFile | FailedFile]:
         """Yield all conversations, in an order that does not change."""
         self.total_bytes, self.read_bytes = sum(file.size_bytes for file in self.files), 0
         opened = [self._open(file) for file in self.files]
@@ -76,7 +84,12 @@ class Export:
                 yield source
                 continue
             try:
-                yield from self._read_archive(source, file) if isinstance(source, Archive) else self._read_json(source)
+                if isinstance(source, Archive):
+                    yield from self._read_archive(source, file)
+                elif _is_own(file.open):
+                    yield self._own_file(file.name, file.open, file.size_bytes)
+                else:
+                    yield from self._read_json(source)
             except ExportError as error:
                 yield FailedFile(file.name, error)
         self.read_bytes = self.total_bytes
@@ -102,13 +115,21 @@ class Export:
         self.total_bytes += sum(entry.file_size for entry in archive.json_entries) - file.size_bytes
         return archive
 
-    def _read_archive(self, archive: Archive, file: ExportFile) -> Iterator[Found | FailedFile]:
-        """Read each JSON file with conversations. What others hold is none of ours, unless there are only those."""
+    def _own_file(self, name: str, opened: Callable[[], AbstractContextManager[IO[bytes]]], size: int) -> OwnFile:
+        self.read_bytes += size
+        return OwnFile(name, opened)
+
+    def _read_archive(self, archive: Archive, file: ExportFile) -> Iterator[Found | OwnFile | FailedFile]:
+        """Read each JSON file with conversations. Others are passed over, unless there are only those."""
         count = 0
         foreign: ExportError = ExportWithoutConversations()
         for entry in archive.json_entries:
             read_before = self.read_bytes
             try:
+                if _is_own(partial(archive.open, entry)):
+                    count += 1
+                    yield self._own_file(entry.filename, partial(archive.open, entry), entry.file_size)
+                    continue
                 with archive.open(entry) as opened:
                     for found in self._read_json(opened):
                         count += 1
@@ -139,6 +160,11 @@ class Export:
 
     def _counting(self, file: Reader) -> Reader:
         return _Counting(self, file)
+
+
+def _is_own(opened: Callable[[], AbstractContextManager[IO[bytes]]]) -> bool:
+    with opened() as file:
+        return file.read(len(BEGINNING)) == BEGINNING
 
 
 class _Counting:

@@ -27,6 +27,8 @@ from .message_tree import Node, read_nodes
 from .moments import read_moment
 from .openai_format import read_steps
 
+FORM = "windowseat-conversation-1"  # of the file of one conversation, which is read back as a whole
+BEGINNING = f'{{"form": "{FORM}"'.encode()
 OWN = {"follows", "shown", "position", "step_of"}
 ENDED = {"complete", "stopped", "interrupted", "failed"}
 MARKS = ("pinned", "excluded", "never_recalled")
@@ -35,7 +37,11 @@ NOT_READ = frozenset({"requests", "grounding", "rating"})  # large, and left beh
 
 def looks_like_windowseat(item: Mapping[str, Any]) -> bool:
     messages = as_list(item.get("messages"))
-    return "scenario" in item and all(isinstance(each, dict) and each.keys() >= OWN for each in messages[:5])
+    return (
+        "scenario" in item
+        and "form" not in item
+        and all(isinstance(each, dict) and each.keys() >= OWN for each in messages[:5])
+    )
 
 
 def read_windowseat(item: Mapping[str, Any]) -> ImportedConversation:

@@ -50,16 +50,18 @@ def message_numbers(conversation: Conversation) -> dict[int, int]:
 def numbered_messages(conversation: Conversation, numbers: Mapping[int, int]) -> Iterator[dict[str, Any]]:
     """Yield the same with *numbers* in place of ids, pictures by their digests, and without the requests.
 
-    A reply that is still being written is in it as one that was interrupted.
+    Of those the language model stays, as that of a copied reply. A reply that is still being written is in it as one
+    that was interrupted.
     """
     digests = dict(conversation.pictures.values_list("pk", "digest"))
     for message in exported_messages(conversation):
-        del message["requests"]
+        requests = message.pop("requests")
+        model = message["copied_model"] or (requests[-1]["language_model"] if requests else "")
         references = {name: numbers.get(message[name]) for name in ("id", "follows", "step_of")}
         calls = [call | {"message_id": numbers.get(call["message_id"])} for call in message["calls"]]
         pictures = [digests[pk] for pk in message["pictures"] if pk in digests]
         state = "interrupted" if message["state"] == MessageState.STREAMING else message["state"]
-        yield message | references | {"pictures": pictures, "calls": calls, "state": state}
+        yield message | references | {"pictures": pictures, "calls": calls, "state": state, "copied_model": model}
 
 
 def _values(message: Message, requests: list[dict[str, Any]], calls: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,18 +1,20 @@
-"""A conversation as JSON, written in pieces while it is read: it may not fit into memory.
+"""A conversation as JSON for the account's export and for its own, in pieces: it may not fit into memory.
 
 The account's export and the export of one conversation have the same form. A conversation alone numbers its messages
 from 1 in the order of the file, has its pictures in it, and leaves out `requests`: they are rows of this site's ledger.
-So `services.portability.read_conversation` reads it back, and what is exported then has the same bytes.
+So an import reads it back (`services.portability.read_conversation`), and what is exported then has the same bytes.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 
+from conversations.core.imports.windowseat import FORM
 from conversations.models import Conversation, Picture
 from conversations.selectors.conversations.exported_messages import (
     exported_messages,
@@ -22,7 +24,6 @@ from conversations.selectors.conversations.exported_messages import (
 from conversations.selectors.conversations.pictures import data_url, read_picture_bytes
 from conversations.selectors.conversations.summary import exported_summaries
 
-FORM = "windowseat-conversation-1"
 SETTINGS = (
     *("title", "title_is_given", "language_model", "effort", "summarises", "notes", "kept_out_of_recall"),
     *("searches_web", "created_at", "last_active_at", "archived", "starred", "forgotten_before"),
@@ -78,6 +79,13 @@ def conversation_json(conversation: Conversation, about: Mapping[str, Any]) -> I
     yield "\n]}\n"
 
 
+class _Encoder(DjangoJSONEncoder):
+    """Writes moments whole: Django's own cuts them to milliseconds, which can't be read back as they were."""
+
+    def default(self, o: Any) -> Any:
+        return o.isoformat() if isinstance(o, dt.datetime) else super().default(o)
+
+
 def as_json(value: Mapping[str, Any], *, indent: int | None = None) -> str:
     """Return *value*, in which there may be moments, amounts and ids, as people can read it."""
-    return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, indent=indent)
+    return json.dumps(value, cls=_Encoder, ensure_ascii=False, indent=indent)

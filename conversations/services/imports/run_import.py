@@ -19,7 +19,7 @@ from chatsite.postgres.faults import is_passing_fault
 from conversations.access import require_admitted
 from conversations.core.errors import AccessError, ImportInterrupted
 from conversations.core.imports.imported import BrokenConversation, ImportedConversation
-from conversations.core.imports.read_export import Export, ExportFile, FailedFile, Found
+from conversations.core.imports.read_export import Export, ExportFile, FailedFile, Found, OwnFile
 from conversations.models import ConversationImport, ImportFile
 from conversations.models.conversation_import import ImportState
 from conversations.services.conversations.conversations import default_scenario
@@ -27,6 +27,7 @@ from conversations.services.conversations.conversations import default_scenario
 from .import_files import delete_files, stored_files
 from .import_pictures import add_pictures
 from .import_report import ImportReport
+from .own_files import FORMAT, store_own_file
 from .store_conversations import ImportItem, ImportTarget, Stored, store_conversations
 
 logger = logging.getLogger(__name__)
@@ -147,6 +148,15 @@ class _Running:
                     self._refuse_cancelled()
                     yield
                 continue
+            if isinstance(found, OwnFile):
+                if self.waiting:
+                    self._store_waiting()
+                    yield
+                messages = characters = 0
+                keys.clear()
+                self._store_own(found)
+                yield
+                continue
             read = found.conversation if isinstance(found, Found) else None
             read = read if isinstance(read, ImportedConversation) else None
             key = (found.format, read.source_id) if isinstance(found, Found) and read else None
@@ -169,6 +179,15 @@ class _Running:
         if self.waiting:
             self._store_waiting()
             yield
+
+    def _store_own(self, file: OwnFile) -> None:
+        """Store a file of one conversation, in the transaction that settles it."""
+        require_admitted(self.target.owner)
+        self._refuse_cancelled()
+        with transaction.atomic():
+            conversation, outcome = store_own_file(self.target, self.done, file)
+            self._settle([Found(FORMAT, conversation)], Stored([outcome] if outcome else []))
+        self.done += 1
 
     def _store_waiting(self) -> None:
         """Store what is waiting, with pictures if it is one conversation that has some, and settle it."""

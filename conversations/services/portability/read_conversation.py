@@ -12,26 +12,37 @@ import base64
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from django.conf import settings
 from django.db import DataError, IntegrityError, connection, transaction
-from django.db.models import Model
 from django.utils.dateparse import parse_datetime
 
 from chatsite.accounts.models import User
 from chatsite.names import clean_name
+from chatsite.postgres.copy_rows import copy_rows, take_ids
 from conversations.access import lock_admitted
 from conversations.core.errors import DocumentStorageFull, EffortNotAccepted, InvalidHistory, LanguageModelNotOffered
+from conversations.core.imports.windowseat import FORM
 from conversations.live.fanout import MESSAGES, publish
-from conversations.models import Conversation, Message, PathChange, Picture, PictureFile, Rating, Summary, ToolCall
+from conversations.models import (
+    Conversation,
+    Message,
+    PathChange,
+    Picture,
+    PictureFile,
+    Rating,
+    Scenario,
+    Summary,
+    ToolCall,
+)
 from conversations.models.message import MessageState
 from conversations.models.tool_call import ENDED
 from conversations.parsing import read_picture
 from conversations.selectors.conversations.exported_messages import CALL, RATING
-from conversations.services.conversations.conversation_json import FORM, SETTINGS
+from conversations.services.conversations.conversation_json import SETTINGS
 from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.services.documents.documents import BYTES_PER_MEGABYTE, kept_bytes
 from conversations.services.language_models.model_choice import check_choice
@@ -48,18 +59,29 @@ SUMMARY = {
     "version": "number", "text": "text", "tokens": "tokens", "encoding": "encoding", "language_model": "language_model",
     "stands_for_messages": "messages", "edited_by_owner": "edited", "undone_by_owner": "undone", "stale": "stale",
 }  # fmt: skip
-M = TypeVar("M", bound=Model)
+PICTURES_BEGIN = ', "pictures": ['
 
 
-def read_conversation(*, user: User, lines: Iterable[str]) -> Conversation:
+def read_head(line: str) -> dict[str, Any]:
+    """Return what the first line of the file says of the conversation. Raises `ValueError`."""
+    about: dict[str, Any] = json.loads(line.removesuffix("\n").removesuffix(PICTURES_BEGIN) + "}")
+    if about["form"] != FORM:
+        raise ValueError(about["form"])
+    return about
+
+
+def read_conversation(*, user: User, lines: Iterable[str], scenario: Scenario | None = None) -> Conversation:
     """Store the conversation of the file as a new one of *user*. *lines* are those of the file, with their ends.
 
-    Raises `InvalidHistory` for a file that is cut, changed or of another form; then nothing is stored.
+    It begins with *scenario*, or with the default. Raises `InvalidHistory` for a file that is cut, changed or of
+    another form, `DocumentStorageFull` for pictures that have no room; then nothing is stored.
     """
     try:
         with transaction.atomic():
             lock_admitted(user)
-            return _Reader(user, iter(lines)).read()
+            read = _Reader(user, scenario or scenario_to_begin_with(user, None), iter(lines)).read()
+            connection.check_constraints()  # a row may name one that does not come
+            return read
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration, IntegrityError, DataError) as error:
         raise InvalidHistory(reason="the file is not whole, or not one that this site has written") from error
 
@@ -67,17 +89,14 @@ def read_conversation(*, user: User, lines: Iterable[str]) -> Conversation:
 class _Reader:
     """Reads one file. *ids* are those taken for its messages so far, by their numbers from 1."""
 
-    def __init__(self, user: User, lines: Iterator[str]) -> None:
-        self.user, self.lines = user, lines
+    def __init__(self, user: User, scenario: Scenario, lines: Iterator[str]) -> None:
+        self.user, self.scenario, self.lines = user, scenario, lines
         self.ids: list[int] = []
         self.pictures: dict[str, int] = {}
         self.conversation: Conversation
 
     def read(self) -> Conversation:
-        first = next(self.lines).removesuffix("\n").removesuffix(', "pictures": [')
-        about = json.loads(first + "}")
-        if about["form"] != FORM:
-            raise ValueError(about["form"])
+        about = read_head(next(self.lines))
         self.conversation = self._begin(about)
         for picture in self._listed('], "messages": ['):
             self._keep_picture(picture)
@@ -101,13 +120,12 @@ class _Reader:
             public_id = uuid.uuid4()
         values = _with_moments({name: about[name] for name in SETTINGS})
         created_at, values["title"] = values.pop("created_at"), clean_name(values["title"])
-        scenario = scenario_to_begin_with(self.user, None)
         try:
             chosen = {name: values[name] for name in ("language_model", "effort")}
-            check_choice(self.user, **chosen, scenario=scenario)
+            check_choice(self.user, **chosen, scenario=self.scenario)
         except (LanguageModelNotOffered, EffortNotAccepted):
             values |= {"language_model": "", "effort": ""}
-        begun = Conversation.objects.create(public_id=public_id, owner=self.user, scenario=scenario, **values)
+        begun = Conversation.objects.create(public_id=public_id, owner=self.user, scenario=self.scenario, **values)
         Conversation.objects.filter(pk=begun.pk).update(created_at=created_at)
         return begun
 
@@ -146,8 +164,8 @@ class _Reader:
                     ratings.append(
                         Rating(reply_id=self._id(number), **{name: value["rating"][name] for name in RATING})
                     )
-            _store(messages, lambda row: row.created_at)
-            _store(calls, lambda row: row.created_at)
+            copy_rows(messages)
+            copy_rows(calls)
             Rating.objects.bulk_create(ratings)
         if not number:
             raise ValueError("no message")
@@ -190,7 +208,7 @@ class _Reader:
             )
             for version in map(_with_moments, versions)
         ]
-        _store(rows, lambda row: row.created_at)
+        copy_rows(rows)
 
     def _end(self) -> None:
         conversation = self.conversation
@@ -210,20 +228,8 @@ class _Reader:
         if not 1 <= number <= len(self.ids) + MOST_AHEAD:
             raise ValueError(number)
         while number > len(self.ids):
-            self.ids += _take_ids(AT_ONCE)
+            self.ids += take_ids(Message, AT_ONCE)
         return self.ids[number - 1]
-
-
-def _store(rows: list[M], moment: Callable[[M], Any]) -> None:
-    """Store *rows* with the moments that they have: the columns are set to now when a row is added."""
-    kept = [moment(row) for row in rows]
-    if not rows:
-        return
-    model = type(rows[0])
-    model._default_manager.bulk_create(rows)
-    for row, created_at in zip(rows, kept, strict=True):
-        row.created_at = created_at  # type: ignore[attr-defined]
-    model._default_manager.bulk_update(rows, ["created_at"])
 
 
 def _with_moments(value: dict[str, Any]) -> dict[str, Any]:
@@ -239,11 +245,3 @@ def _read(name: str, value: Any) -> Any:
     if name in MOMENTS and value is not None and (value := parse_datetime(value)) is None:
         raise ValueError(name)
     return value
-
-
-def _take_ids(count: int) -> list[int]:
-    """Take ids of messages from the database's own sequence."""
-    taken = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
-    with connection.cursor() as cursor:
-        cursor.execute(taken, [Message._meta.db_table, count])
-        return [row[0] for row in cursor.fetchall()]

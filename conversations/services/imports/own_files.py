@@ -1,0 +1,67 @@
+"""Import the file of one conversation that a site like this one has exported: as a whole, once for each owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import IO, NamedTuple
+
+from django.db import transaction
+
+from conversations.core.errors import DocumentStorageFull, ExportError, InvalidHistory
+from conversations.core.imports.imported import BrokenConversation, ImportedConversation
+from conversations.core.imports.json_stream import MOST_CHARACTERS
+from conversations.core.imports.read_export import OwnFile
+from conversations.models import Conversation, ConversationOrigin
+from conversations.services.portability.read_conversation import read_conversation, read_head
+
+from .import_report import ImportOutcome
+from .store_conversations import ImportTarget
+
+FORMAT = "windowseat-file"  # its own: its messages are numbered, where an account's export has their ids
+
+
+class ReadFile(NamedTuple):
+    """The conversation of a file for the report, and its *outcome* if it could be read."""
+
+    conversation: ImportedConversation | BrokenConversation
+    outcome: ImportOutcome | None = None
+
+
+def store_own_file(target: ImportTarget, number: int, file: OwnFile) -> ReadFile:
+    """Store the conversation of *file*, which is item *number* of the import, unless it is here or was deleted here."""
+    try:
+        with transaction.atomic(), file.open() as opened:
+            return _store(target, number, _lines(opened))
+    except DocumentStorageFull:
+        return ReadFile(BrokenConversation(file.name, "no_room"))
+    except (InvalidHistory, ExportError, ValueError, KeyError, TypeError, AttributeError, StopIteration):
+        return ReadFile(BrokenConversation(file.name, "unreadable"))
+
+
+def _store(target: ImportTarget, number: int, lines: Iterator[str]) -> ReadFile:
+    first = next(lines)
+    about = read_head(first)
+    source_id, title = str(about["id"]), str(about["title"])
+    key = {"owner": target.owner, "format": FORMAT, "source_id": source_id}
+    origin = ConversationOrigin.objects.filter(**key).select_related("conversation").first()
+    known = origin.conversation if origin else None
+    if origin is None:
+        known = Conversation.objects.filter(owner=target.owner, public_id=source_id).first()
+    if origin or known:
+        is_here = known is not None and known.deleted_at is None
+        count = known.messages.count() if known and is_here else 0
+        outcome = ImportOutcome("known", count, 0, known.pk) if known and is_here else ImportOutcome("deleted")
+        return ReadFile(ImportedConversation(source_id, title, found=count), outcome)
+    made = read_conversation(user=target.owner, scenario=target.scenario, lines=chain([first], lines))
+    ConversationOrigin.objects.create(**key, conversation=made, brought_by_id=target.import_id, item=number)
+    count = made.messages.count()
+    return ReadFile(ImportedConversation(source_id, title, found=count), ImportOutcome("new", count, count, made.pk))
+
+
+def _lines(file: IO[bytes]) -> Iterator[str]:
+    """Yield the lines of the file. Raises `InvalidHistory` for one that is longer than any of ours."""
+    while line := file.readline(MOST_CHARACTERS + 1):
+        if len(line) > MOST_CHARACTERS:
+            raise InvalidHistory(reason="the file is not whole, or not one that this site has written")
+        yield line.decode()
