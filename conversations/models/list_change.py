@@ -1,4 +1,4 @@
-"""A change of the list that can be undone: which conversations were starred or archived, and how they were before."""
+"""A change of the list that can be undone: which conversations were starred, archived, moved or deleted at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from django.db import models
 
 
 class ListChange(models.Model):
-    """*before* is what the change has replaced: by the id of each conversation, its fields and their values."""
+    """*before* is what the change has replaced: by the id of each conversation, its fields and their values.
+
+    *count* is not stored: how many conversations it was about, also those that were so already.
+    """
+
+    count = 0
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="list_changes")
     before = models.JSONField()

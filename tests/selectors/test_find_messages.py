@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import time
 import uuid
 
 import pytest
@@ -245,17 +244,17 @@ def test_words_are_listed_once_also_where_the_path_changes(alice):
 
 def test_bad_input_is_answered(alice):
     say(begin(alice), "The ferry", "Aye")
-    for typed in ("'\"`\\", "& | ! ( ) :*", "%_%", "x" * 10_000, "a" * 100, "fer\x00ry", "from:me", '"', "a b " * 9):
-        find_messages(alice.pk, parse_query(typed), zone=dt.UTC)
-        find_titles(alice.pk, parse_query(typed), zone=dt.UTC, most=5)
+    for typed in ("'\"`\\", "& | ! ( ) :*", "%_%", "x" * 10_000, "a" * 100, "fer\x00ry", '"', "a b " * 9):
+        assert found(alice, typed) == []
+        titles = find_titles(alice.pk, parse_query(typed), zone=dt.UTC, most=5)
+        assert len(titles) == ("\x00" in typed)  # which parts two words, and both are in “The ferry”
+    assert found(alice, "from:me") == ["The ferry"]
 
 
 def test_a_search_that_takes_too_long_ends(alice, monkeypatch):
     say(begin(alice), "The ferry", "Aye")
     monkeypatch.setattr(bounded_query, "MOST_SECONDS", 0.05)
-    monkeypatch.setattr("conversations.selectors.find.find_messages.IN_ONE", "SELECT 1 FROM pg_sleep(5)")
+    monkeypatch.setattr("conversations.selectors.find.find_messages.IN_ONE", "SELECT 1 FROM pg_sleep(600)")
     conversation = Conversation.objects.get(owner=alice)
-    began = time.monotonic()
     with pytest.raises(LookUpTooCostly):
         find_messages(alice.pk, parse_query("ferry"), zone=dt.UTC, conversation=conversation.pk)
-    assert time.monotonic() - began < 4

@@ -36,7 +36,7 @@
     ├ ExportError                     nothing of a file, or nothing more, can be imported
     │ ├ ExportEncrypted, ExportDamaged, ExportNotJson, ExportTooLarge
     │ └ ExportUnknown, ExportForeign, ExportManifestOnly, ExportWithoutConversations, ImportInterrupted
-    ├ LookUpTooCostly                 too many passages; the reply is made without them
+    ├ LookUpTooCostly                 too much to look through in time; a reply is made without it
     ├ WebSearchError                  no results of the web; the reply is made without them
     │ ├ WebSearchUnreachable, WebSearchTimedOut, WebSearchBusy, WebSearchRefused
     │ └ WebSearchMalformed, WebSearchEnginesFailed

@@ -75,10 +75,10 @@ class DocumentParsingInterrupted(DocumentError):
 
 
 class LookUpTooCostly(ConversationError):
-    """A search ended before it had gone through all passages; the reply goes on without what it would have found."""
+    """A retrieval or a search ended before it had gone through everything. A reply goes on without what it lacks."""
 
     code = "look_up_too_costly"
-    template = "There is more to look through than a reply can wait for. Delete documents that are not needed."
+    template = "There is more to look through than anyone can wait for. Look for fewer or rarer words."
 
 
 # It is not kept at all

@@ -62,6 +62,7 @@ def _change(user: User, public_ids: Collection[uuid.UUID], values: Mapping[str, 
         raise ConversationNotFound
     before = {str(each.public_id): _differing(each, values) for each in found}
     change = ListChange.objects.create(owner=user, before={key: old for key, old in before.items() if old})
+    change.count = len(found)
     Conversation.objects.filter(pk__in=[each.pk for each in found]).update(**values)
     _announce(user, found)
     return change

@@ -1,4 +1,4 @@
-"""Views that star and archive conversations, undo that, and show the menu of one in the list and the archive."""
+"""Views of the list: star, archive, move and delete one or several conversations, undo that, and show the archive."""
 
 from __future__ import annotations
 
@@ -101,24 +101,23 @@ def arrange(request: HtmxRequest) -> HttpResponse:
 
 
 def _arrange(user: User, ids: list[uuid.UUID], action: str, folder: Folder | None) -> tuple[ListChange, str]:
-    """Return the change and what is said of it."""
-    count = len(ids)
+    """Return the change and what is said of it: of those that are still there, which may be fewer than *ids*."""
     match action:
         case "star":
-            words = ngettext("%(count)s conversation is starred.", "%(count)s conversations are starred.", count)
-            change = arrange_conversations(user, ids, starred=True)
+            n = (change := arrange_conversations(user, ids, starred=True)).count
+            words = ngettext("%(count)s conversation is starred.", "%(count)s conversations are starred.", n)
         case "archive":
-            words = ngettext("%(count)s conversation is archived.", "%(count)s conversations are archived.", count)
-            change = arrange_conversations(user, ids, archived=True)
+            n = (change := arrange_conversations(user, ids, archived=True)).count
+            words = ngettext("%(count)s conversation is archived.", "%(count)s conversations are archived.", n)
         case "move":
-            words = ngettext("%(count)s conversation is moved.", "%(count)s conversations are moved.", count)
-            change = move_conversations(user, ids, folder)
+            n = (change := move_conversations(user, ids, folder)).count
+            words = ngettext("%(count)s conversation is moved.", "%(count)s conversations are moved.", n)
         case "delete":
-            words = ngettext("%(count)s conversation is deleted.", "%(count)s conversations are deleted.", count)
-            change = delete_conversations(user, ids)
+            n = (change := delete_conversations(user, ids)).count
+            words = ngettext("%(count)s conversation is deleted.", "%(count)s conversations are deleted.", n)
         case _:
             raise FrameError("action")
-    return change, words % {"count": count}
+    return change, words % {"count": n}
 
 
 @require_POST

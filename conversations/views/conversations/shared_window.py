@@ -45,9 +45,7 @@ def window_of_share(share: Share, message: SharedMessage) -> dict[str, Any]:
         "rows": rows,
         "system_prompt": stored.get("system_prompt", ""),
         "tools": stored.get("tools", []),
-        "messages_in_view": sum(
-            entry.role in ("user", "assistant") and entry.kind != "tool_step" for entry in record.entries
-        ),
+        "messages_in_view": sum(map(_is_said, record.entries)),
         "most_tokens": max(record.tool_schema_tokens, *(entry.tokens for entry in record.entries), 1),
         "recalled": recalled,
         "recalled_elsewhere": record.recall.left_out_unnamed,

@@ -236,9 +236,7 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
         return JsonResponse(_for_scripts(request, error), status=status)
     if isinstance(error, (SignInRequired, GateClosed)):
         return _to_the_door(request, error, kwargs)
-    if isinstance(
-        error, (ConversationNotFound, MessageNotFound, ShareNotFound, DocumentNotFound, PictureNotFound, CallNotFound)
-    ):
+    if isinstance(error, LOOKS_LIKE_NOTHING):
         raise Http404 from error
     response = refuse(request, error, **kwargs)
     response.status_code = status
