@@ -66,10 +66,6 @@ def press_on_reply(page: Page, name: str) -> None:
     replies(page).last.get_by_role("button", name=name, exact=True).click()
 
 
-def search(page: Page) -> None:
-    page.get_by_role("searchbox", name="Search the titles").fill("Andrew")
-
-
 # What is done without a connection, and what is said. A dialog that is open already is in another test.
 ACTIONS: dict[str, tuple[Callable[[Page], None], str]] = {
     "rename": (lambda page: title_item(page, "Rename").click(), NOT_OPENED),
@@ -85,7 +81,7 @@ ACTIONS: dict[str, tuple[Callable[[Page], None], str]] = {
     "inspector": (lambda page: page.get_by_role("link", name="What the model saw").last.click(), NOT_OPENED),
     "preview": (lambda page: page.get_by_role("button", name="What would be sent").press("Enter"), NOT_OPENED),
     "language": (lambda page: press_in_menu(page, "简体中文"), NOT_DONE),
-    "search": (search, NOT_OPENED),
+    "search": (lambda page: page.get_by_role("link", name="Search", exact=True).click(), NOT_OPENED),
     "conversation": (lambda page: listed(page, OTHER).click(), NO_CONVERSATION),
     "new conversation": (lambda page: page.get_by_role("link", name="New conversation").click(), NO_CONVERSATION),
     "page": (lambda page: follow_from_menu(page, "Usage"), NOT_OPENED),
