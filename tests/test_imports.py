@@ -44,7 +44,7 @@ FLOORS_INSIDE = {
         language_models
     """,
     "conversations.selectors": """
-        find
+        search
         conversations | review
         figures
     """,

@@ -96,3 +96,13 @@ def test_find_in_a_conversation_reaches_what_is_not_on_the_page(page, site):
     expect(find_field(page)).to_have_count(0)
     expect(composer(page)).to_be_focused()
     assert page.locator('[data-layer="hits"]').get_attribute("d") == ""
+    begin_another(page)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("number ")
+    hits = palette(page).locator("[data-message]")
+    expect(hits).to_have_count(50)
+    options(page).filter(has_text="More hits").click()
+    expect(hits).to_have_count(100)
+    expect(hits.nth(50)).to_have_attribute("aria-selected", "true")
+    expect(palette(page).locator(".found-count")).to_have_text("100 hits, and more")
+    assert len(set(hits.evaluate_all("hits => hits.map(({ dataset }) => dataset.message)"))) == 100

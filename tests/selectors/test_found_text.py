@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from conversations.selectors.find.found_text import FoundText
-from conversations.selectors.find.search_terms import SearchTerms
+from conversations.selectors.search.found_text import FoundText
+from conversations.selectors.search.search_terms import SearchTerms
 
 
 def test_an_excerpt_of_a_text_with_very_many_hits_takes_linear_time():

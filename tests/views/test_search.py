@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import html
 import logging
+import re
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
 from conversations.models import Conversation, Message
-from conversations.selectors.find import find_messages
+from conversations.selectors.search import search_own_messages
 from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.support.people import begin, make_user, post
@@ -83,6 +85,29 @@ def test_what_is_in_this_conversation_comes_first(client, alice):
     assert page.count("data-message=") == 2
 
 
+def test_more_hits_follow_on_pages_of_their_own(client, alice, settings):
+    settings.MESSAGES_PER_MINUTE = 0
+    conversation = begin(alice)
+    asked = [say(conversation, f"The ferry {number}").pk for number in range(52)]
+    pieces, address = [], f"{reverse('conversations:search')}?q=ferry"
+    while address:
+        page = client.get(address).content.decode()
+        pieces.append([int(each) for each in re.findall(r'data-message="(\d+)"', page)])
+        found = re.search(r'data-more href="([^"]+)"', page)
+        address = found and html.unescape(found[1])
+    assert [len(piece) for piece in pieces] == [50, 2]
+    assert sorted(pieces[0] + pieces[1]) == asked
+    assert "hits 51 to 52" in page
+    assert "Back to the first hits" in page
+
+
+def test_hits_after_those_that_were_shown_are_asked_for_by_words_of_ours_alone(client, alice):
+    say(begin(alice), "The ferry")
+    for shown in ("", "x", "wé", "w" + "A" * 9_000):
+        assert search(client, "ferry", shown=shown).status_code == 400
+    assert "There are no more hits." in search(client, "lighthouse", shown="w", of="nonsense").content.decode()
+
+
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [
@@ -105,7 +130,7 @@ def test_bad_input_gets_a_clear_answer(client, alice, typed, sentence):
 def test_a_search_that_takes_too_long_says_so(client, alice, monkeypatch):
     conversation = begin(alice)
     say(conversation, "The ferry")
-    monkeypatch.setattr(find_messages, "MOST_SECONDS", -1)
+    monkeypatch.setattr(search_own_messages, "MOST_SECONDS", -1)
     assert "This search takes too long" in search(client, "ferry").content.decode()
     answer = client.get(reverse("conversations:find", args=[conversation.public_id]), {"q": "ferry"}).json()
     assert "This search takes too long" in answer["notes"][0]

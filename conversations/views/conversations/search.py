@@ -1,8 +1,9 @@
 """Search: what a user finds among their own conversations, on a page of its own and in the palette of the shell.
 
-/search/?q=ferry            a page, which works without scripts
-the same, asked by htmx     the results alone, for the palette
-/c/…/find/?q=ferry          data for a search within one conversation
+/search/?q=ferry                    a page, which works without scripts
+the same with of=… and shown=…      the next hits of one group
+the same, asked by htmx             the results alone, for the palette
+/c/…/find/?q=ferry                  data for find in one conversation
 """
 
 from __future__ import annotations
@@ -24,11 +25,14 @@ from django.views.decorators.http import require_GET, require_safe
 from conversations.access import find_conversation
 from conversations.core.errors import LookUpTooCostly
 from conversations.core.text.search_query import QueryProblem, SearchQuery, parse_query
+from conversations.core.text.shown_hits import MOST_SHOWN, ShownHits, write_shown
 from conversations.models import Conversation
 from conversations.selectors.conversations.conversation_list import list_conversations
 from conversations.selectors.conversations.scenarios import list_scenarios
-from conversations.selectors.find.find_messages import FoundMessages, FoundTitle, find_messages, find_titles
-from conversations.selectors.find.found_text import MarkedPiece, mark_parts
+from conversations.selectors.search.found_text import MarkedPiece, mark_parts
+from conversations.selectors.search.hits import MessageHits, TitleHit
+from conversations.selectors.search.search_own_messages import NOTHING_SHOWN, search_own_messages
+from conversations.selectors.search.search_titles import search_titles
 from conversations.services.language_models.model_choice import offered_models
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
@@ -37,7 +41,9 @@ from conversations.views.http.htmx_request import HtmxRequest
 from .commands import COMMANDS
 
 MOST_HERE, MOST_TITLES, MOST_RECENT = 20, 8, 8
+MOST_TITLES_ON_PAGE = 50
 MOST_IN_ONE = 1_000
+HERE, OTHERS = "here", "others"  # groups of messages: of the conversation that is shown, and of all but it
 WITH_PAGES = {"new": "conversations:new", "prompts": "conversations:saved_prompts"}  # commands that are addresses
 PROBLEMS: dict[QueryProblem, Promise] = {
     QueryProblem.UNKNOWN_FILTER: _(
@@ -65,22 +71,44 @@ class FoundStart:
 
 
 @dataclass(slots=True)
-class Found:
-    """All that is found for a query, in groups; *notes* are sentences about what could not be searched for."""
+class HitGroup:
+    """Messages that were found, after those that pages before have *shown*; *next* is the address of those after."""
+
+    messages: MessageHits = field(default_factory=MessageHits)
+    shown: ShownHits = NOTHING_SHOWN
+    next: str = ""
+
+    @property
+    def first(self) -> int:
+        return len(self.shown.messages) + 1
+
+    @property
+    def last(self) -> int:
+        return len(self.shown.messages) + len(self.messages.hits)
+
+
+@dataclass(slots=True)
+class SearchResults:
+    """All that is found for a query, in groups; *notes* are sentences about what could not be searched for.
+
+    *first* is the address of the first page where this is another one.
+    """
 
     query: SearchQuery
-    here: FoundMessages = field(default_factory=FoundMessages)
-    others: FoundMessages = field(default_factory=FoundMessages)
-    titles: list[FoundTitle] = field(default_factory=list)
+    here: HitGroup = field(default_factory=HitGroup)
+    others: HitGroup = field(default_factory=HitGroup)
+    titles: list[TitleHit] = field(default_factory=list)
+    has_more_titles: bool = False
     recent: list[Conversation] = field(default_factory=list)
     starts: list[FoundStart] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    first: str = ""
 
     @property
     def count(self) -> int:
         """How many things are shown."""
-        of_conversations = len(self.here.hits) + len(self.others.hits) + len(self.titles) + len(self.recent)
-        return of_conversations + len(self.starts)
+        of_messages = len(self.here.messages.hits) + len(self.others.messages.hits)
+        return of_messages + len(self.titles) + len(self.recent) + len(self.starts)
 
 
 @require_safe
@@ -91,7 +119,7 @@ def search(request: HtmxRequest) -> HttpResponse:
     current = find_conversation(request.user, public_id) if public_id else None
     if request.htmx and "palette" in request.GET:
         return render(request, "conversations/_palette.html")
-    found = _found(request, current)
+    found = _more(request, current) if "shown" in request.GET else _search_all(request, current)
     context = {"found": found, "typed": found.query.text}
     return render(request, "conversations/_found.html" if request.htmx else "conversations/search.html", context)
 
@@ -105,9 +133,9 @@ def find(request: HtmxRequest, public_id: Any) -> HttpResponse:
     notes = _problems(query)
     zone = parameters.time_zone(request)
     try:
-        found = find_messages(request.user.pk, query, zone=zone, conversation=conversation.pk, most=MOST_IN_ONE)
+        found = search_own_messages(request.user.pk, query, zone=zone, conversation=conversation.pk, most=MOST_IN_ONE)
     except LookUpTooCostly:
-        found = FoundMessages()
+        found = MessageHits()
         notes.append(_too_costly())
     hits = sorted((hit.position, hit.message) for hit in found.hits)
     if found.is_partial:
@@ -122,30 +150,73 @@ def find(request: HtmxRequest, public_id: Any) -> HttpResponse:
     return JsonResponse(answer)
 
 
-def _found(request: HtmxRequest, current: Conversation | None) -> Found:
+def _search_all(request: HtmxRequest, current: Conversation | None) -> SearchResults:
     user, zone = request.user, parameters.time_zone(request)
     query = parse_query(request.GET.get("q", ""))
-    found = Found(query, notes=_problems(query))
+    found = SearchResults(query, notes=_problems(query))
     if query.is_empty:
         found.recent = list_conversations(user, limit=MOST_RECENT)
         found.starts = _starts(request, "")
         return found
+    most_titles = MOST_TITLES if request.htmx else MOST_TITLES_ON_PAGE
     try:
-        found.titles = find_titles(user.pk, query, zone=zone, most=MOST_TITLES)
+        titles = search_titles(user.pk, query, zone=zone, most=most_titles + 1)
+        found.titles, found.has_more_titles = titles[:most_titles], len(titles) > most_titles
         if current:
-            found.here = find_messages(user.pk, query, zone=zone, conversation=current.pk, most=MOST_HERE)
-        found.others = find_messages(user.pk, query, zone=zone, besides=current.pk if current else None)
+            found.here = _search_group(request, found, HERE, current)
+        found.others = _search_group(request, found, OTHERS, current)
     except LookUpTooCostly:
         found.notes.append(_too_costly())
-    if found.here.is_partial or found.others.is_partial:
-        found.notes.append(
-            gettext("These words are in nearly every message: only the newest were looked through.")
-            if query.has_words
-            else gettext("Without a word to search for, only the newest messages were looked through.")
-        )
+    found.notes += _notes_on_hits(found)
     if query.has_words and not query.filters_conversations and not query.filters_messages:
         found.starts = _starts(request, " ".join([*query.words, *query.phrases]))
     return found
+
+
+def _more(request: HtmxRequest, current: Conversation | None) -> SearchResults:
+    """Return the next hits of one group, and nothing else."""
+    query = parse_query(request.GET.get("q", ""))
+    found = SearchResults(query, first=f"{reverse('conversations:search')}?{urlencode({'q': query.text})}")
+    group = HERE if current and request.GET.get("of") == HERE else OTHERS
+    try:
+        setattr(found, group, _search_group(request, found, group, current))
+    except LookUpTooCostly:
+        found.notes.append(_too_costly())
+    found.notes += _notes_on_hits(found)
+    return found
+
+
+def _search_group(request: HtmxRequest, found: SearchResults, group: str, current: Conversation | None) -> HitGroup:
+    """Search the messages of a group for those that are not shown yet."""
+    where: dict[str, Any] = {}
+    if current:
+        where = {"conversation": current.pk, "most": MOST_HERE} if group == HERE else {"besides": current.pk}
+    shown, zone = parameters.shown_hits(request), parameters.time_zone(request)
+    messages = search_own_messages(request.user.pk, found.query, zone=zone, shown=shown, **where)
+    known = shown.messages.union(hit.message for hit in messages.hits)
+    address = ""
+    if messages.has_more and len(known) < MOST_SHOWN:
+        fields = {"q": found.query.text, "of": group, "shown": write_shown(ShownHits(known, messages.have_typos))}
+        fields |= {"conversation": str(current.public_id)} if current else {}
+        address = f"{reverse('conversations:search')}?{urlencode(fields)}"
+    return HitGroup(messages, shown, address)
+
+
+def _notes_on_hits(found: SearchResults) -> list[str]:
+    """Return what the hits are and are not, as sentences."""
+    groups = [found.here, found.others]
+    notes = []
+    if any(group.messages.is_partial for group in groups):
+        notes.append(
+            gettext("These words are in nearly every message: only the newest were looked through.")
+            if found.query.has_words
+            else gettext("Without a word to search for, only the newest messages were looked through.")
+        )
+    if {group.messages.have_typos for group in groups if group.messages.hits} == {True}:
+        notes.append(gettext("No message has these words exactly. These have words that are one letter away."))
+    if any(group.messages.has_more and not group.next for group in groups):
+        notes.append(gettext("These are the first 1,000. Add a word or a filter to see others."))
+    return notes
 
 
 def _too_costly() -> str:

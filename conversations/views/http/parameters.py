@@ -11,6 +11,7 @@ from django.utils.dateparse import parse_datetime
 
 from chatsite.accounts.preferences.reader_time_zone import reader_time_zone
 from conversations.core.errors import FrameError
+from conversations.core.text.shown_hits import ShownHits, read_shown
 
 LARGEST_POSITION = 2**31 - 1  # what the column holds
 FIRST_YEAR, LAST_YEAR = 1970, 9998
@@ -151,6 +152,17 @@ def name(request: HttpRequest, parameter: str) -> str:
     if len(value) > MOST_CHARACTERS_OF_A_NAME or not value.isprintable():
         raise FrameError(parameter)
     return value
+
+
+def shown_hits(request: HttpRequest) -> ShownHits:
+    """Return the hits that pages before have shown, none if the query names none."""
+    value = request.GET.get("shown")
+    if value is None:
+        return ShownHits()
+    try:
+        return read_shown(value)
+    except ValueError:
+        raise FrameError("shown") from None
 
 
 def shared_text(request: HttpRequest) -> str:

@@ -4,7 +4,7 @@
  */
 
 import { getFragment } from "../server/http.js";
-import { closest, dataOf, find, queryAll } from "../shared/dom.js";
+import { closest, dataOf, find, query, queryAll } from "../shared/dom.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
 import { showProblem } from "../shared/toasts.js";
@@ -126,21 +126,61 @@ class Palette {
       group.setAttribute("aria-labelledby", heading.id);
       group.hidden = !group.querySelector("[data-hit]");
     }
-    for (const part of queryAll(found, "ul, li")) {
+    this.results.replaceChildren(found);
+    this.results.scrollTop = 0;
+    this.#makeOptions();
+    this.#activate(0);
+    this.#tell(found);
+  }
+
+  #makeOptions() {
+    for (const part of queryAll(this.results, "ul, li")) {
       part.setAttribute("role", "none");
     }
-    for (const [number, link] of queryAll(found, "[data-hit]").entries()) {
+    for (const [number, link] of this.#hits.entries()) {
       link.id = `palette-hit-${number}`;
       link.setAttribute("role", "option");
       link.tabIndex = -1;
     }
-    localiseTimes(found);
-    this.results.replaceChildren(found);
-    this.results.scrollTop = 0;
-    this.#activate(0);
-    const { length } = this.#hits;
+    localiseTimes(this.results);
+  }
+
+  /** @param {HTMLElement} found whose notes are told */
+  #tell(found) {
+    const length = this.#hits.filter((hit) => !("more" in hit.dataset)).length;
     const told = dataOf(this.status, length === 1 ? "countOne" : "countMany").replace("%(count)s", String(length));
     this.status.textContent = [told, ...queryAll(found, ".found-note-line").map((note) => note.textContent)].join(" ");
+  }
+
+  /**
+   * Put the next hits of a group in the place of what asked for them.
+   * @param {HTMLAnchorElement} more
+   */
+  async #more(more) {
+    if (more.ariaBusy) {
+      return;
+    }
+    more.ariaBusy = "true";
+    const asked = this.#asked;
+    const found = await getFragment(more.pathname + more.search, "[data-found]").catch(() => undefined);
+    if (asked !== this.#asked || !more.isConnected) {
+      return;
+    }
+    more.ariaBusy = null;
+    if (!found) {
+      showProblem(dataOf(this.status, "failed"));
+      return;
+    }
+    const next = document.importNode(found, true);
+    const number = this.#hits.indexOf(more);
+    const group = /** @type {HTMLElement} */ (more.closest("[data-group]"));
+    const count = query(next, ".found-count");
+    count && find(group, ".found-count").replaceWith(count);
+    /** @type {HTMLElement} */ (more.closest("li")).replaceWith(...queryAll(next, "[data-group] li"));
+    find(this.results, ".found").prepend(...queryAll(next, ".found-note-line"));
+    this.#makeOptions();
+    this.#activate(Math.min(number, this.#hits.length - 1));
+    this.#tell(next);
   }
 
   get #hits() {
@@ -222,6 +262,10 @@ class Palette {
 
   /** @param {HTMLElement} hit */
   #take(hit) {
+    if ("more" in hit.dataset) {
+      this.#more(/** @type {HTMLAnchorElement} */ (hit));
+      return;
+    }
     const { command, conversation, message } = hit.dataset;
     const shown = this.shell.shown();
     this.dialog.close();

@@ -2,9 +2,12 @@
 
 Messages, passages and postings are made by the database: words are drawn so that few are in very many messages and most
 in few, as in texts. Each query is asked several times; told are the median and p95, in milliseconds, and how much the
-postings, their index by owner and the list of words take. There may be others beside the owner, whom no search reads.
+postings, their index by owner and the list of words take. Beside these two users there may be others, whose messages no
+search of theirs reads; the first of them searches as well.
 
-    python -m tests.benchmarks.find [--messages 100000] [--conversations 5000] [--others 100000] [--json FILE]
+    python -m tests.benchmarks.search [--messages 100000] [--conversations 5000] [--people 102] [--others 100000]
+      [--json FILE]
+    python -m tests.benchmarks.search --people 1000 --others 800000       a site of a million messages
 """
 
 from __future__ import annotations
@@ -150,14 +153,14 @@ def search_all(owner: int) -> Figures:
     import datetime as dt
 
     from conversations.core.text.search_query import parse_query
-    from conversations.selectors.find.find_messages import find_messages
+    from conversations.selectors.search.search_own_messages import search_own_messages
 
     figures: Figures = {}
     for name, typed in QUERIES.items():
         taken, hits = [], 0
         for _ in range(1 + ROUNDS):
             began = time.perf_counter()
-            hits = len(find_messages(owner, parse_query(typed), zone=dt.UTC).hits)
+            hits = len(search_own_messages(owner, parse_query(typed), zone=dt.UTC).hits)
             taken.append(1_000 * (time.perf_counter() - began))
         figures[name] = {
             "hits": hits,

@@ -10,9 +10,11 @@ from django.utils import timezone
 
 from conversations.core.errors import LookUpTooCostly
 from conversations.core.text.search_query import parse_query
+from conversations.core.text.shown_hits import ShownHits, read_shown, write_shown
 from conversations.grounding import bounded_query
 from conversations.models import Conversation, Document, Message, MessagePostings
-from conversations.selectors.find.find_messages import find_messages, find_titles
+from conversations.selectors.search.search_own_messages import search_own_messages
+from conversations.selectors.search.search_titles import search_titles
 from conversations.services.conversations.conversations import delete_conversation
 from conversations.services.message_index.index_messages import index_conversation, rebuild_index
 from conversations.services.messages.edit_message import edit_message
@@ -39,12 +41,12 @@ def say(conversation, question, answer="Yes.", *, index=True):
 
 def found(user, typed, **options):
     """Return what was found, as it stands in the messages."""
-    hits = find_messages(user.pk, parse_query(typed), zone=dt.UTC, **options).hits
+    hits = search_own_messages(user.pk, parse_query(typed), zone=dt.UTC, **options).hits
     return [Message.objects.get(pk=hit.message).content for hit in hits]
 
 
 def marked(user, typed):
-    hits = find_messages(user.pk, parse_query(typed), zone=dt.UTC).hits
+    hits = search_own_messages(user.pk, parse_query(typed), zone=dt.UTC).hits
     return [[piece.text for piece in hit.excerpt if piece.is_found] for hit in hits]
 
 
@@ -115,7 +117,7 @@ def test_one_wrong_letter(alice):
 
 def test_what_is_found_is_marked_in_its_context(alice):
     say(begin(alice), f"{'A long beginning. ' * 20}Ferries and the ferry to Moskenes.{' And so on.' * 40}")
-    [hit] = find_messages(alice.pk, parse_query("ferry"), zone=dt.UTC).hits
+    [hit] = search_own_messages(alice.pk, parse_query("ferry"), zone=dt.UTC).hits
     assert [piece.text for piece in hit.excerpt if piece.is_found] == ["Ferries", "ferry"]
     assert (hit.excerpt[0].text, hit.excerpt[-1].text) == ("… ", " …")
     assert hit.words == {"Ferries", "ferry"}
@@ -141,10 +143,10 @@ def test_nothing_of_others_and_nothing_that_is_deleted_or_temporary(alice):
         say(conversation, "Where is the lighthouse?", f"The lighthouse of {conversation.pk}")
     Conversation.objects.filter(pk=temporary.pk).update(temporary_until=timezone.now() + dt.timedelta(hours=1))
     delete_conversation(deleted)
-    hits = find_messages(alice.pk, parse_query("lighthouse"), zone=dt.UTC).hits
+    hits = search_own_messages(alice.pk, parse_query("lighthouse"), zone=dt.UTC).hits
     assert {hit.conversation.id for hit in hits} == {kept.pk}
-    assert not find_messages(alice.pk, parse_query("lighthouse"), zone=dt.UTC, conversation=deleted.pk).hits
-    assert not find_messages(bob.pk, parse_query("lighthouse"), zone=dt.UTC, conversation=kept.pk).hits
+    assert not search_own_messages(alice.pk, parse_query("lighthouse"), zone=dt.UTC, conversation=deleted.pk).hits
+    assert not search_own_messages(bob.pk, parse_query("lighthouse"), zone=dt.UTC, conversation=kept.pk).hits
 
 
 def test_what_is_excluded_never_recalled_or_forgotten_is_found(alice):
@@ -205,14 +207,60 @@ def test_filters(alice):
     assert found(alice, "ferry has:picture") == ["The new ferry"]
 
 
+def pages(user, typed, *, between=lambda: None):
+    """Return the ids of the messages on each page of three hits."""
+    shown, read = ShownHits(), []
+    while True:
+        found = search_own_messages(user.pk, parse_query(typed), zone=dt.UTC, most=3, shown=shown)
+        ids = [hit.message for hit in found.hits]
+        read.append(ids)
+        shown = read_shown(write_shown(ShownHits(shown.messages.union(ids), found.have_typos)))
+        if not found.has_more:
+            return read
+        between()
+
+
+def test_pages_of_hits_have_each_message_once_whatever_is_written_meanwhile(alice, settings):
+    settings.MESSAGES_PER_MINUTE = 0
+    conversations = [begin(alice) for _ in range(4)]
+    for number in range(3):
+        for conversation in conversations:
+            say(conversation, f"The harbour {number}", f"Harbours are old, and harbourside too {number}")
+    for conversation in conversations[:2]:
+        say(conversation, "The harbourmaster")  # a compound, which comes after all of these
+    there_before = set(Message.objects.filter(content__icontains="harbour").values_list("pk", flat=True))
+    whole = search_own_messages(alice.pk, parse_query("harbour "), zone=dt.UTC).hits
+    quiet = pages(alice, "harbour ")
+    assert [len(page) for page in quiet] == [3] * 8 + [2]
+    assert [message for page in quiet for message in page] == [hit.message for hit in whole]
+
+    def write():  # the last one becomes the first, and nothing is indexed yet or only half of it
+        say(conversations[0], "A harbour that was not there", index=len(conversations) % 2 == 0)
+        Conversation.objects.filter(pk=conversations[1].pk).update(archived=True)
+        conversations.append(conversations.pop(0))
+
+    read = [message for page in pages(alice, "harbour ", between=write) for message in page]
+    assert len(read) == len(set(read))
+    assert there_before <= set(read)
+    assert pages(alice, "lighthouse ") == [[]]
+
+
+def test_pages_of_words_with_a_typo(alice):
+    conversation = begin(alice)
+    for number in range(4):
+        say(conversation, f"The harbour {number}")
+    assert [len(page) for page in pages(alice, "harbuor ")] == [3, 1]
+    assert [len(page) for page in pages(alice, "harbour ")] == [3, 1]
+
+
 def test_titles(alice):
     conversation = begin(alice)
     say(conversation, "Hello")
     Conversation.objects.filter(pk=conversation.pk).update(title="Lofoten in March")
-    [title] = find_titles(alice.pk, parse_query("march LOFO"), zone=dt.UTC, most=5)
+    [title] = search_titles(alice.pk, parse_query("march LOFO"), zone=dt.UTC, most=5)
     assert [piece.text for piece in title.title if piece.is_found] == ["Lofo", "March"]
-    assert not find_titles(alice.pk, parse_query("april"), zone=dt.UTC, most=5)
-    assert not find_titles(make_user("bob").pk, parse_query("lofoten"), zone=dt.UTC, most=5)
+    assert not search_titles(alice.pk, parse_query("april"), zone=dt.UTC, most=5)
+    assert not search_titles(make_user("bob").pk, parse_query("lofoten"), zone=dt.UTC, most=5)
 
 
 def test_words_of_deleted_conversations_are_gone_and_those_of_others_are_listed_once_more(alice):
@@ -246,7 +294,7 @@ def test_bad_input_is_answered(alice):
     say(begin(alice), "The ferry", "Aye")
     for typed in ("'\"`\\", "& | ! ( ) :*", "%_%", "x" * 10_000, "a" * 100, "fer\x00ry", '"', "a b " * 9):
         assert found(alice, typed) == []
-        titles = find_titles(alice.pk, parse_query(typed), zone=dt.UTC, most=5)
+        titles = search_titles(alice.pk, parse_query(typed), zone=dt.UTC, most=5)
         assert len(titles) == ("\x00" in typed)  # which parts two words, and both are in “The ferry”
     assert found(alice, "from:me") == ["The ferry"]
 
@@ -254,7 +302,7 @@ def test_bad_input_is_answered(alice):
 def test_a_search_that_takes_too_long_ends(alice, monkeypatch):
     say(begin(alice), "The ferry", "Aye")
     monkeypatch.setattr(bounded_query, "MOST_SECONDS", 0.05)
-    monkeypatch.setattr("conversations.selectors.find.find_messages.IN_ONE", "SELECT 1 FROM pg_sleep(600)")
+    monkeypatch.setattr("conversations.selectors.search.candidates.IN_ONE", "SELECT 1 FROM pg_sleep(600)")
     conversation = Conversation.objects.get(owner=alice)
     with pytest.raises(LookUpTooCostly):
-        find_messages(alice.pk, parse_query("ferry"), zone=dt.UTC, conversation=conversation.pk)
+        search_own_messages(alice.pk, parse_query("ferry"), zone=dt.UTC, conversation=conversation.pk)

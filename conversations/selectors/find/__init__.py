@@ -1,1 +1,0 @@
-"""Find: what a user searches for among their own conversations. Begin with `find_messages`."""

@@ -1,0 +1,122 @@
+"""Candidates of a search: passages of messages that have a lexeme of each term, by the postings.
+
+terms ─▶ conversations that have all of them ─▶ their postings ─▶ ordinals of passages, newest first
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from conversations.models.message_postings import BEGINS_MESSAGE, CHUNK_PASSAGES, EVERY_PASSAGE
+
+from .rows import fetch_rows
+from .search_filters import ORDER, OWN
+
+FIRST_CONVERSATIONS, MORE_CONVERSATIONS = 25, 250  # whose postings are read at once
+ENTRY_BYTES = 4
+FAR_AWAY = dt.datetime(9999, 1, 1, tzinfo=dt.UTC)
+
+# Those that have a lexeme of each term.
+HAVING_ALL = f"""
+SELECT conversation.id FROM (
+  SELECT posting.conversation_id FROM unnest(%(lexemes)s::text[], %(terms)s::bigint[]) AS asked (lexeme, term)
+  JOIN conversations_messagepostings posting ON posting.owner_id = %(owner)s AND posting.lexeme = asked.lexeme
+  GROUP BY posting.conversation_id HAVING bit_or(asked.term) = %(all_terms)s
+) AS found JOIN conversations_conversation conversation ON conversation.id = found.conversation_id
+WHERE {OWN} ORDER BY {ORDER}
+"""  # noqa: S608  # constants of ours
+IN_ONE = f"SELECT conversation.id FROM conversations_conversation conversation WHERE {OWN}"  # noqa: S608
+# OFFSET 0 has each conversation's own looked up: a join may read those that all users have of a lexeme.
+POSTINGS = """
+SELECT sought.id, asked.term, posting.chunk, posting.entries
+FROM unnest(%(conversations)s::bigint[]) AS sought (id)
+CROSS JOIN unnest(%(lexemes)s::text[], %(terms)s::bigint[]) AS asked (lexeme, term)
+CROSS JOIN LATERAL (
+  SELECT chunk, entries FROM conversations_messagepostings
+  WHERE conversation_id = sought.id AND lexeme = asked.lexeme OFFSET 0
+) AS posting
+"""
+# Messages are added in the order of their time, so a span of days is a span of ordinals.
+IN_TIME = """
+SELECT sought.id, coalesce((
+  SELECT ordinal FROM conversations_messagepassage
+  WHERE conversation_id = sought.id AND at >= %(after)s ORDER BY at, ordinal LIMIT 1
+), 2147483647), coalesce((
+  SELECT ordinal FROM conversations_messagepassage
+  WHERE conversation_id = sought.id AND at < %(before)s ORDER BY at DESC, ordinal DESC LIMIT 1
+), -1)
+FROM unnest(%(conversations)s::bigint[]) AS sought (id)
+"""
+
+
+class CandidateMessage(NamedTuple):
+    """A passage of a message that has all terms."""
+
+    conversation: int
+    ordinal: int
+
+
+def read_candidate_messages(filters: Mapping[str, Any], asked: Sequence[set[str]]) -> Iterator[CandidateMessage]:
+    """Yield one passage of each message that has one of the lexemes of each term, best first."""
+    lexemes = [(lexeme, 1 << number) for number, each in enumerate(asked) for lexeme in each]
+    columns: dict[str, list[Any]] = {
+        "lexemes": [lexeme for lexeme, _ in lexemes],
+        "terms": [term for _, term in lexemes],
+    }
+    everywhere = {"all_terms": (1 << len(asked)) - 1, **columns}
+    statement = HAVING_ALL if filters["conversation"] is None else IN_ONE
+    conversations = [row[0] for row in fetch_rows(statement, {**filters, **everywhere})]
+    if len(asked) > 1:
+        columns = {"lexemes": [*columns["lexemes"], EVERY_PASSAGE], "terms": [*columns["terms"], 0]}
+    for batch in _batches(conversations):
+        spans = _spans_in_time(filters, batch)
+        by_conversation: dict[int, list[tuple[int, int, bytes]]] = {each: [] for each in batch}
+        for conversation, term, chunk, entries in fetch_rows(POSTINGS, {"conversations": list(batch), **columns}):
+            by_conversation[conversation].append((term, chunk, bytes(entries)))
+        for conversation, postings in by_conversation.items():
+            first, last = spans.get(conversation, (0, None))
+            for ordinal in _ordinals_with_all(postings, len(asked)):
+                if ordinal >= first and (last is None or ordinal <= last):
+                    yield CandidateMessage(conversation, ordinal)
+
+
+def _batches(conversations: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield the conversations: a few, which mostly have enough, then many at once."""
+    if conversations:
+        yield conversations[:FIRST_CONVERSATIONS]
+    for start in range(FIRST_CONVERSATIONS, len(conversations), MORE_CONVERSATIONS):
+        yield conversations[start : start + MORE_CONVERSATIONS]
+
+
+def _spans_in_time(filters: Mapping[str, Any], conversations: Sequence[int]) -> dict[int, tuple[int, int]]:
+    after, before = filters["after"], filters["before"]
+    if after is None and before is None:
+        return {}
+    ends = {"after": after or dt.datetime.min.replace(tzinfo=dt.UTC), "before": before or FAR_AWAY}
+    rows = fetch_rows(IN_TIME, {"conversations": list(conversations), **ends})
+    return {conversation: (first, last) for conversation, first, last in rows}
+
+
+def _ordinals_with_all(postings: Iterable[tuple[int, int, bytes]], terms: int) -> list[int]:
+    """Return the ordinals, newest first, of one passage of each message that has all *terms*."""
+    by_term: dict[int, set[int]] = {}
+    flags: dict[int, bytes] = {}
+    for term, chunk, entries in postings:
+        if term:
+            places = memoryview(entries).cast("H")[::2].tolist()
+            by_term.setdefault(term, set()).update(chunk * CHUNK_PASSAGES + place for place in places)
+        else:
+            flags[chunk] = entries[2::ENTRY_BYTES]
+    if len(by_term) < terms:
+        return []
+    if terms == 1:
+        [ordinals] = by_term.values()
+        return sorted(ordinals, reverse=True)
+    shape = b"".join(flags[chunk] for chunk in sorted(flags))
+    message_of = list(accumulate(flag & BEGINS_MESSAGE for flag in shape))
+    passages = [{message_of[ordinal]: ordinal for ordinal in sorted(each)} for each in by_term.values()]
+    common = set(passages[0]).intersection(*passages[1:])
+    return sorted((passages[0][message] for message in common), reverse=True)
