@@ -10,7 +10,7 @@ import pytest
 from conversations.models import Completion, Message, ScaledPicture
 from conversations.runs.worker import Worker
 from conversations.selectors.conversations.sent_request import sent_request
-from conversations.services.documents.documents import kept_bytes
+from conversations.services.documents.storage_limit import kept_bytes
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from tests.parsing.pictures import decoded, encoded, photo
 from tests.support.people import begin, make_user, post

@@ -14,10 +14,10 @@ from conversations.models.rating import Verdict
 from conversations.selectors.conversations.pictures import read_picture_bytes
 from conversations.selectors.conversations.thread import thread_page
 from conversations.services.conversations.notes import save_notes
+from conversations.services.documents import storage_limit
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.services.messages.rate_reply import rate_reply
-from conversations.services.portability import branch_conversation as module
 from conversations.services.portability.branch_conversation import branch_conversation, branch_title
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.admin.stored import make_completion
@@ -178,7 +178,7 @@ def test_a_reply_that_is_written_is_not_copied(talk):
 def test_without_room_for_its_documents_nothing_is_copied(talk, alice, settings, monkeypatch):
     make_ready(add(alice, talk, "lamp.txt", b"A lamp."), "A lamp.")
     posted = answer(talk, "One")
-    monkeypatch.setattr(module, "BYTES_PER_MEGABYTE", 10)
+    monkeypatch.setattr(storage_limit, "BYTES_PER_MEGABYTE", 10)
     settings.DOCUMENT_STORAGE_MEGABYTES = 1
     with pytest.raises(DocumentStorageFull):
         branch(talk, posted.reply)

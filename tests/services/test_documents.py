@@ -20,8 +20,9 @@ from conversations.core.errors import (
 )
 from conversations.live.fanout import DOCUMENTS
 from conversations.models import Conversation, Document, DocumentFile, Scenario, UploadCount
-from conversations.services.documents import documents
-from conversations.services.documents.documents import add_document, add_to_conversation, kept_bytes, read_again
+from conversations.services.documents import documents, storage_limit
+from conversations.services.documents.documents import add_document, add_to_conversation, read_again
+from conversations.services.documents.storage_limit import kept_bytes
 from tests.support.concurrent_users import at_once
 from tests.support.documents import add, make_failed, make_ready
 from tests.support.people import begin, make_user
@@ -37,7 +38,8 @@ def alice():
 @pytest.fixture
 def small(monkeypatch):
     """Megabytes of ten bytes: the limits are those of the settings, and the files stay small."""
-    monkeypatch.setattr(documents, "BYTES_PER_MEGABYTE", 10)
+    for module in (documents, storage_limit):
+        monkeypatch.setattr(module, "BYTES_PER_MEGABYTE", 10)
 
 
 @pytest.fixture

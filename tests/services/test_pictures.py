@@ -22,7 +22,7 @@ from conversations.core.errors import (
 )
 from conversations.models import Conversation, Message, Picture, PictureFile, UploadCount
 from conversations.services.conversations.conversations import delete_conversation, sweep_deleted_conversations
-from conversations.services.documents.documents import kept_bytes
+from conversations.services.documents.storage_limit import kept_bytes
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.pictures.pictures import (
     KEPT_UNSENT,

@@ -9,11 +9,9 @@ import hashlib
 import uuid
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet, Sum
 
 from chatsite.accounts.models import User
 from chatsite.postgres.pool import replace_after_large_value
@@ -21,21 +19,20 @@ from conversations.access import lock_admitted
 from conversations.core.errors import (
     ConversationNotFound,
     DocumentEmpty,
-    DocumentStorageFull,
     DocumentTooLarge,
     ScenarioNotFound,
     TooManyDocuments,
 )
 from conversations.core.text.file_names import clean_file_name
 from conversations.live.fanout import DOCUMENTS, publish
-from conversations.models import Conversation, Document, DocumentFile, Picture, ScaledPicture, Scenario
+from conversations.models import Conversation, Document, DocumentFile, Scenario
 from conversations.models.document import DocumentState
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.windows.active_path import lock_conversation
 
+from .storage_limit import BYTES_PER_MEGABYTE, check_storage
 from .upload_limits import count_upload
 
-BYTES_PER_MEGABYTE = 1_000_000
 Place = Conversation | Scenario
 
 
@@ -136,18 +133,8 @@ def _lock(place: Place) -> dict[str, Place]:
 def _check_there_is_room(user: User | None, owner: dict[str, Place], *, size_bytes: int) -> None:
     if Document.objects.filter(**owner).count() >= settings.DOCUMENTS_PER_CONVERSATION:
         raise TooManyDocuments(most=settings.DOCUMENTS_PER_CONVERSATION)
-    if user and kept_bytes(user) + size_bytes > settings.DOCUMENT_STORAGE_MEGABYTES * BYTES_PER_MEGABYTE:
-        raise DocumentStorageFull(megabytes=settings.DOCUMENT_STORAGE_MEGABYTES)
-
-
-def kept_bytes(user: User) -> int:
-    """Return the size of all documents and pictures that the user has added and are still kept, wherever they are."""
-    rows: tuple[QuerySet[Any], ...] = (
-        Document.objects.filter(uploader=user),
-        Picture.objects.filter(uploader=user),
-        ScaledPicture.objects.filter(picture__uploader=user),
-    )
-    return sum(kept.aggregate(bytes=Sum("size_bytes", default=0))["bytes"] for kept in rows)
+    if user:
+        check_storage(user, more_bytes=size_bytes)
 
 
 def delete_document(document: Document) -> None:

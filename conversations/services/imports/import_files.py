@@ -30,6 +30,7 @@ from conversations.live.fanout import IMPORTS, publish
 from conversations.models import ConversationImport, ImportFile, ImportPiece
 from conversations.models.conversation_import import HAVE_ENDED, ImportState
 from conversations.selectors.conversations.scenarios import find_scenario
+from conversations.services.documents.storage_limit import BYTES_PER_MEGABYTE
 from conversations.services.documents.upload_limits import count_upload
 from conversations.services.limits.message_checks import check_messages_are_allowed
 
@@ -39,7 +40,6 @@ MOST_FILES = 100
 MOST_UNENDED = 3
 MOST_KEPT = 20
 KEPT_UNFINISHED = dt.timedelta(days=1)
-BYTES_PER_MEGABYTE = 1_000_000
 
 
 class SentFile(NamedTuple):

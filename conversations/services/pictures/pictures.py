@@ -24,7 +24,6 @@ from chatsite.postgres.pool import release_connection, replace_after_large_value
 from conversations.access import lock_admitted
 from conversations.core.errors import (
     ConversationNotFound,
-    DocumentStorageFull,
     PictureAlreadySent,
     PicturesGone,
     PictureTooLarge,
@@ -36,7 +35,7 @@ from conversations.models import Conversation, Picture, PictureFile
 from conversations.parsing import ReadPicture, read_picture
 from conversations.selectors.conversations.pictures import SentPicture, pictures_of_conversation
 from conversations.services.conversations.conversations import start_conversation
-from conversations.services.documents.documents import BYTES_PER_MEGABYTE, kept_bytes
+from conversations.services.documents.storage_limit import BYTES_PER_MEGABYTE, check_storage
 from conversations.services.documents.upload_limits import count_upload
 from conversations.services.windows.active_path import lock_conversation
 
@@ -98,8 +97,7 @@ def keep_picture(user: User, conversation: Conversation, name: str, read: ReadPi
         found.created_at = timezone.now()  # it is about to be sent: not swept meanwhile
         found.save(update_fields=["created_at"])
         return found
-    if kept_bytes(user) + len(read.content) > settings.DOCUMENT_STORAGE_MEGABYTES * BYTES_PER_MEGABYTE:
-        raise DocumentStorageFull(megabytes=settings.DOCUMENT_STORAGE_MEGABYTES)
+    check_storage(user, more_bytes=len(read.content))
     picture = Picture.objects.create(
         conversation=conversation,
         uploader=user,

@@ -11,7 +11,6 @@ import uuid
 from functools import partial
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Model
 from django.utils import timezone
@@ -19,7 +18,7 @@ from django.utils.translation import gettext
 
 from chatsite.accounts.models import User
 from conversations.access import find_message, lock_admitted
-from conversations.core.errors import DocumentStorageFull, ReplyInProgress
+from conversations.core.errors import ReplyInProgress
 from conversations.live.fanout import DOCUMENTS, MESSAGES, publish
 from conversations.models import (
     Conversation,
@@ -33,7 +32,7 @@ from conversations.models import (
     ToolCall,
 )
 from conversations.models.document import DocumentState
-from conversations.services.documents.documents import BYTES_PER_MEGABYTE, kept_bytes
+from conversations.services.documents.storage_limit import check_storage
 from conversations.services.windows.active_path import lock_conversation
 
 COPIED_SETTINGS = (
@@ -139,7 +138,7 @@ def branch_conversation(*, user: User, conversation: Conversation, message_id: i
         values = {"source": source.pk, "branch": branch.pk, "user": user.pk, "last": last.position}
         _copy_documents(user, source, branch)
         _run(COPY_PICTURES, values, Picture, "id", "conversation_id", "uploader_id")
-        _check_there_is_room(user)
+        check_storage(user)
         _run(COPY_PICTURE_FILES, values, PictureFile, "picture_id")
         _run(COPY_DOCUMENT_FILES, values, DocumentFile, "document_id")
         _run(COPY_PASSAGES, values, Passage, "id", "document_id")
@@ -179,11 +178,6 @@ def _copy_documents(user: User, source: Conversation, branch: Conversation) -> N
     Document.objects.bulk_create(documents)
     if any(not document.is_ready or document.embedded_count < document.passage_count for document in documents):
         transaction.on_commit(partial(publish, DOCUMENTS, "waiting"))
-
-
-def _check_there_is_room(user: User) -> None:
-    if kept_bytes(user) > settings.DOCUMENT_STORAGE_MEGABYTES * BYTES_PER_MEGABYTE:
-        raise DocumentStorageFull(megabytes=settings.DOCUMENT_STORAGE_MEGABYTES)
 
 
 def _copy_path(branch: Conversation, values: dict[str, Any]) -> None:

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from django.conf import settings
 from django.db import DataError, IntegrityError, connection, transaction
 from django.utils.dateparse import parse_datetime
 
@@ -24,7 +23,7 @@ from chatsite.accounts.models import User
 from chatsite.names import clean_name
 from chatsite.postgres.copy_rows import copy_rows, take_ids
 from conversations.access import lock_admitted
-from conversations.core.errors import DocumentStorageFull, EffortNotAccepted, InvalidHistory, LanguageModelNotOffered
+from conversations.core.errors import EffortNotAccepted, InvalidHistory, LanguageModelNotOffered
 from conversations.core.imports.windowseat import FORM
 from conversations.live.fanout import MESSAGES, publish
 from conversations.models import (
@@ -44,7 +43,7 @@ from conversations.parsing import read_picture
 from conversations.selectors.conversations.exported_messages import CALL, RATING
 from conversations.services.conversations.conversation_json import SETTINGS
 from conversations.services.conversations.conversations import scenario_to_begin_with
-from conversations.services.documents.documents import BYTES_PER_MEGABYTE, kept_bytes
+from conversations.services.documents.storage_limit import check_storage
 from conversations.services.language_models.model_choice import check_choice
 
 AT_ONCE = 500
@@ -132,8 +131,7 @@ class _Reader:
     def _keep_picture(self, stored: Mapping[str, Any]) -> None:
         """Encode it again, as any other picture that comes from outside."""
         read = read_picture(base64.b64decode(stored["content"].partition(";base64,")[2], validate=True))
-        if kept_bytes(self.user) + len(read.content) > settings.DOCUMENT_STORAGE_MEGABYTES * BYTES_PER_MEGABYTE:
-            raise DocumentStorageFull(megabytes=settings.DOCUMENT_STORAGE_MEGABYTES)
+        check_storage(self.user, more_bytes=len(read.content))
         picture = Picture.objects.create(
             conversation=self.conversation,
             uploader=self.user,

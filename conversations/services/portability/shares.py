@@ -16,11 +16,11 @@ from chatsite.accounts.limits import effective_limits
 from chatsite.accounts.models import User
 from chatsite.accounts.second_factors.secret_encryption import decrypt_secret_or_none
 from conversations.access import lock_admitted
-from conversations.core.errors import DocumentStorageFull, LimitReached
+from conversations.core.errors import LimitReached
 from conversations.live.fanout import MESSAGES, publish
 from conversations.models import Conversation, PathChange, Share
 from conversations.services.conversations.conversations import scenario_to_begin_with
-from conversations.services.documents.documents import BYTES_PER_MEGABYTE, kept_bytes
+from conversations.services.documents.storage_limit import check_storage
 from conversations.services.limits.message_checks import check_messages_are_allowed
 
 COPIES = Limit(20, dt.timedelta(hours=1))
@@ -111,8 +111,8 @@ def continue_share(*, user: User, share: Share) -> Conversation:
         with connection.cursor() as cursor:
             for statement in (COPY_PICTURES, COPY_FILES, COPY_MESSAGES):
                 cursor.execute(statement, values)
-        if share.shows_pictures and kept_bytes(user) > settings.DOCUMENT_STORAGE_MEGABYTES * BYTES_PER_MEGABYTE:
-            raise DocumentStorageFull(megabytes=settings.DOCUMENT_STORAGE_MEGABYTES)
+        if share.shows_pictures:
+            check_storage(user)
         PathChange.objects.create(conversation=conversation, position=0)
         conversation.head = conversation.messages.order_by("-position").first()
         conversation.save(update_fields=["head"])
