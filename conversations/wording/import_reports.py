@@ -24,7 +24,7 @@ FORMATS = {
 KINDS: dict[str, Promise] = {
     "hidden": gettext_lazy("Custom instructions and memory, which were never shown as messages"),
     "system": gettext_lazy("System messages"),
-    "tools": gettext_lazy("Calls of tools and their results"),
+    "tools": gettext_lazy("Calls of tools without a result, or results without a call"),
     "empty": gettext_lazy("Messages without text"),
     "unknown": gettext_lazy("Content of an unknown type"),
     "lone_reasoning": gettext_lazy("Thinking that no answer followed"),
@@ -37,10 +37,10 @@ KINDS: dict[str, Promise] = {
     "missing_files": gettext_lazy("Files and pictures that are not in the export"),
     "other_files": gettext_lazy("Attached files that are not pictures"),
     "voice": gettext_lazy("Voice recordings; their words are here if the export has them"),
-    "made_pictures": gettext_lazy("Pictures that the other program made"),
     "unreadable_pictures": gettext_lazy("Pictures that can’t be read"),
     "no_room": gettext_lazy("Pictures above your limits"),
-    "tool_parts": gettext_lazy("Calls of tools within replies"),
+    "tool_parts": gettext_lazy("Calls of tools within replies that have no result, or results without a call"),
+    "tool_ends": gettext_lazy("Ends of very long calls and results of tools"),
     "ends": gettext_lazy("Ends of messages that have more than a million characters"),
 }
 REASONS: dict[str, Promise] = {

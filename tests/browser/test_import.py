@@ -17,7 +17,7 @@ def test_conversations_are_brought_along_and_go_on(page):
         {"name": "export.zip", "mimeType": "application/zip", "buffer": packed}
     )
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.locator(".import-taken")).to_have_text("6 of 14 messages taken")
+    expect(page.locator(".import-taken")).to_have_text("8 of 14 messages taken")
     expect(page.get_by_text("Content of an unknown type: super_widget")).to_be_visible()
     page.get_by_role("link", name=re.compile("^Go on")).click()
     expect(page.get_by_text("It is a lighthouse.")).to_be_visible()

@@ -27,6 +27,8 @@ SECONDS = 3  # a hundred times what it takes; before, a minute and more
         '<details type="reasoning">' * MANY,
         '<details type="reasoning"' * MANY,
         '<details type="reasoning">' + "<summary>" * 2 * MANY + "</details>",
+        '<details type="tool_calls" ' + "a" * 50 * MANY + "></details>",
+        '<details type="tool_calls" ' + 'a="' * MANY + "></details>",
     ],
 )
 def test_folded_parts_that_never_end_are_read_in_linear_time(text):
@@ -42,7 +44,8 @@ def test_folded_parts_are_taken_out_one_after_the_other():
         'd <details type="reasoning">open'
     )
     kept = 'a b c <details type="other">kept</details> d <details type="reasoning">open'
-    assert read_details(content) == (kept, ["why"], 1)
+    text, reasoning, uses = read_details(content)
+    assert (text, reasoning, [use.text for use in uses]) == (kept, ["why"], ["", "x"])
 
 
 def test_a_thought_is_in_one_answer_however_many_hang_below_it():

@@ -68,9 +68,10 @@ def test_each_oddity_of_chatgpt_is_read_or_named():
     ]
     assert read.messages[1].reasoning == ["**Look**\n\nA small picture."]
     assert (read.messages[1].model, read.messages[1].also) == ("gpt-x", ["n3"])
+    assert [each.content for _, each in read.messages[1].steps] == ["", "X\nrobots"]
     assert (read.head, read.title, read.archived) == ("n10", "", True)
     assert read.left_out == Counter(
-        {"system": 1, "hidden": 1, "tools": 2, "reasoning_notes": 1, "canvas_changes": 1, "empty": 1,
+        {"system": 1, "hidden": 1, "reasoning_notes": 1, "canvas_changes": 1, "empty": 1,
          "unknown:super_widget": 1}
     )  # fmt: skip
     assert read.missing == Counter({"voice": 1, "other_files": 1})

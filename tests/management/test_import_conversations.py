@@ -26,8 +26,8 @@ def test_the_last_line_says_how_many_messages_were_taken_and_those_before_it_wha
     file = tmp_path / "export.zip"
     file.write_bytes(as_zip(chatgpt_files(odd_chatgpt(), {"id": "x", "title": "Lost one", "create_time": 1})))
     lines = run(file, "--user", "Alice@example.org")
-    assert lines[-1] == "6 of 14 messages taken"
-    assert "Left out: 2 × Calls of tools and their results" in lines
+    assert lines[-1] == "8 of 14 messages taken"
+    assert "Left out: 1 × System messages" in lines
     assert "Left out: 1 × Content of an unknown type: super_widget" in lines
     assert "Not imported: “Lost one”: it has no messages" in lines
     assert Conversation.objects.get().owner.name == "Alice"

@@ -151,6 +151,8 @@ def test_each_oddity_is_taken_or_named(alice):
     [conversation] = Conversation.objects.all()
     assert [content for _, _, content in path_of(conversation)] == [
         "Text before the picture\nand after",
+        "",
+        "X\nrobots",
         "It is a lighthouse. ([Sea](https://sea.example))",
         "new wording\n\n[File: plan.pdf]",
         "**Plan**\n\n# The plan",
@@ -166,7 +168,7 @@ def test_each_oddity_is_taken_or_named(alice):
     assert Message.objects.get(position=0).picture_ids == [picture.pk]
     report = report_of(found)
     assert report.formats["chatgpt"] == {
-        "new": 1, "broken": 1, "messages_found": 14, "messages_taken": 6, "messages_added": 6,
+        "new": 1, "broken": 1, "messages_found": 14, "messages_taken": 8, "messages_added": 8,
     }  # fmt: skip
     assert report.problems == [["none", "no_messages"]]
     assert (report.pictures, adds_up(found)) == (1, True)
@@ -228,7 +230,7 @@ def test_our_own_export_is_read_back(alice):
     assert path_of(copy) == path_of(conversation)
     assert (copy.title, copy.created_at, copy.has_pins) == (conversation.title, conversation.created_at, True)
     assert copy.messages.count() == conversation.messages.count()
-    assert copy.messages.get(position=1, active=True).copied_model == "gpt-x"
+    assert copy.messages.get(position=3, active=True).copied_model == "gpt-x"
     assert copy.pictures.get().digest == conversation.pictures.get().digest
     assert adds_up(found)
 

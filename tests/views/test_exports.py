@@ -103,6 +103,12 @@ def test_markdown_has_what_was_written_and_what_was_called(alice, talk):
     assert "391" in text
 
 
+def test_what_a_picture_shows_is_on_one_line_of_markdown(alice, talk):
+    picture = store_picture(talk, alt_text="a *cat*\n\n# on a mat")
+    answer(talk, "And this?", "A cat", pictures=[picture.pk])
+    assert r"*Picture: a \*cat\* \# on a mat*" in "".join(markdown_pieces(talk, READER))
+
+
 def test_several_come_in_one_zip(alice, talk):
     answer(talk, "Snow?", "Yes")
     other = begin(alice)

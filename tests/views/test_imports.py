@@ -44,12 +44,12 @@ def test_a_form_with_files_is_an_import_and_the_page_says_what_came(client):
     assert "Waiting for its turn" in answer.content.decode()
     work()
     page = client.get("/import/").content.decode()
-    assert "6 of 14 messages taken" in page
+    assert "8 of 14 messages taken" in page
     assert "“<bdi>&lt;Lost&gt; one</bdi>”: it has no messages" in page
     assert f"/c/{Conversation.objects.get().public_id}/" in page
     answer = client.get(f"/import/{ConversationImport.objects.get().public_id}/left-out/")
     rows = async_to_sync(content_of)(answer)
-    assert "2,Calls of tools and their results" in rows
+    assert "1,Changes of a canvas or file; it is here as it was created" in rows
 
 
 def test_pieces_go_on_where_they_ended(client):

@@ -1,14 +1,14 @@
 """ChatGPT's export: a conversation is a `mapping` of nodes, of which many were never shown.
 
 The tree is that of `parent`, and goes on at `current_node`. A reply there is a chain of nodes (thoughts, calls of
-tools, their results, texts); here it is one message with its reasoning.
+tools, their results, texts, pictures that tools made); here it is one message with its reasoning, steps and pictures.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from .citations import replace_citations
@@ -18,10 +18,10 @@ from .imported import (
     EMPTY,
     HIDDEN,
     LONE_REASONING,
-    MADE_PICTURES,
     OTHER_FILES,
     REASONING_NOTES,
     SYSTEM,
+    TOOL_ENDS,
     TOOLS,
     VOICE,
     Broken,
@@ -37,7 +37,9 @@ from .imported import (
 )
 from .message_tree import deepest_newest, join_turns, order_nodes
 from .moments import read_moment
+from .tool_pairs import ToolUse, pair_uses
 
+RESULT_TEXTS = ("title", "url", "name", "result", "summary", "text")
 CONTEXT_TYPES = {"user_editable_context", "model_editable_context"}
 TOOL_TYPES = {
     *("execution_output", "tether_browsing_display", "tether_quote", "sonic_webpage", "system_error"),
@@ -46,27 +48,36 @@ TOOL_TYPES = {
 PICTURES = {"image/png", "image/jpeg", "image/webp", "image/gif", "image/heic", "image/heif"}
 VOICE_PARTS = {"audio_asset_pointer", "real_time_user_audio_video_asset_pointer"}
 SCHEMES = ("file-service://", "sediment://")
+LONGEST_ALT_TEXT = 500
 
 
 class Thoughts(NamedTuple):
     text: str
 
 
+class ToolResult(NamedTuple):
+    """What the tool *name* answered; *pictures* are those that it made, which are part of the reply."""
+
+    name: str
+    text: str
+    pictures: list[PictureSource]
+
+
 @dataclass(frozen=True, slots=True)
-class WaitingThought:
-    """A thought that waits for its answer, and the one *before* it."""
+class WaitingNode:
+    """A thought or a use of a tool that waits for its answer, and the one *before* it."""
 
     node: str
-    text: str
-    before: WaitingThought | None
+    what: str | ToolUse
+    before: WaitingNode | None
 
 
 @dataclass(slots=True)
 class NodePlace:
-    """What a node leaves for those below it: the message that they follow, and the last thought that waits."""
+    """What a node leaves for those below it: the message that they follow, and the last node that waits."""
 
     message: str | None = None
-    thought: WaitingThought | None = None
+    waiting: WaitingNode | None = None
 
 
 def looks_like_chatgpt(item: Mapping[str, Any]) -> bool:
@@ -114,8 +125,8 @@ def _read_nodes(
     default_model: str,
 ) -> dict[str, NodePlace]:
     places: dict[str, NodePlace] = {}
-    thought: set[str] = set()
-    answered: set[str] = set()
+    taken: set[str] = set()
+    left_as: dict[str, str] = {}  # thoughts and uses of tools that no answer has taken
     for key in ordered:
         above = places.get(parents[key] or "", NodePlace()) if parents[key] != key else NodePlace()
         message = nodes[key].get("message")
@@ -123,39 +134,60 @@ def _read_nodes(
             places[key] = above
             continue
         conversation.found += 1
-        match _read_message(conversation, message):
+        read = _read_message(conversation, message)
+        if isinstance(read, ToolResult) and read.pictures:
+            use = ToolUse("", read.name, read.text, is_result=True)  # its node is the part with the pictures
+            above = NodePlace(above.message, WaitingNode(key, use, above.waiting))
+            read = ImportedMessage(
+                "assistant", [("", "")], created_at=read_moment(message.get("create_time")), pictures=read.pictures
+            )
+        match read:
             case Left(kind):
                 conversation.left_out[kind] += 1
                 places[key] = above
             case Thoughts(text):
-                thought.add(key)
-                places[key] = NodePlace(above.message, WaitingThought(key, text, above.thought))
-            case ImportedMessage() as read:
+                left_as[key] = LONE_REASONING
+                places[key] = NodePlace(above.message, WaitingNode(key, text, above.waiting))
+            case ToolUse():
+                left_as[key] = read.kind
+                places[key] = NodePlace(above.message, WaitingNode(key, read._replace(key=key), above.waiting))
+            case ToolResult(name, text):
+                left_as[key] = TOOLS
+                use = ToolUse(key, name, text, is_result=True)
+                places[key] = NodePlace(above.message, WaitingNode(key, use, above.waiting))
+            case ImportedMessage():
                 read.parts = [(key, read.content)]
                 read.parent = above.message
                 read.model = read.model or (default_model if read.role == "assistant" else "")
                 if read.role == "assistant":
-                    thoughts = _take_thoughts(above.thought, answered)
-                    read.reasoning = [each.text for each in thoughts]
-                    read.also = [each.node for each in thoughts]
-                    answered.update(read.also)
+                    _take_waiting(conversation, read, above.waiting, taken)
                 places[key] = NodePlace(key)
                 conversation.messages.append(read)
-    alone = thought - answered
-    conversation.left_out.update({LONE_REASONING: len(alone)} if alone else {})
+    conversation.left_out.update(kind for key, kind in left_as.items() if key not in taken)
     return places
 
 
-def _take_thoughts(last: WaitingThought | None, answered: set[str]) -> list[WaitingThought]:
-    """Return the thoughts up to *last* that no answer has yet: each is one answer's, whatever hangs below it."""
-    thoughts: list[WaitingThought] = []
-    while last is not None and last.node not in answered:
-        thoughts.append(last)
+def _take_waiting(
+    conversation: ImportedConversation, reply: ImportedMessage, last: WaitingNode | None, taken: set[str]
+) -> None:
+    """Give *reply* the thoughts and tool uses up to *last* that no answer has yet: each is one answer's."""
+    waiting: list[WaitingNode] = []
+    while last is not None and last.node not in taken:
+        waiting.append(last)
         last = last.before
-    return thoughts[::-1]
+    waiting.reverse()
+    paired = pair_uses([node.what for node in waiting if isinstance(node.what, ToolUse)])
+    thoughts = [node for node in waiting if isinstance(node.what, str)]
+    reply.reasoning = [str(node.what) for node in thoughts]
+    reply.also = [*(node.node for node in thoughts), *paired.also]
+    reply.steps = paired.steps
+    conversation.missing.update({TOOL_ENDS: paired.cut} if paired.cut else {})
+    taken.update(reply.also, (key for key, _ in paired.steps if key))
 
 
-def _read_message(conversation: ImportedConversation, message: Mapping[str, Any]) -> Left | Thoughts | ImportedMessage:
+def _read_message(
+    conversation: ImportedConversation, message: Mapping[str, Any]
+) -> Left | Thoughts | ToolUse | ToolResult | ImportedMessage:
     author, metadata = as_mapping(message.get("author")), as_mapping(message.get("metadata"))
     content, role = as_mapping(message.get("content")), author.get("role")
     kind = as_text(content.get("content_type"))
@@ -164,7 +196,7 @@ def _read_message(conversation: ImportedConversation, message: Mapping[str, Any]
     if role == "system":
         return Left(SYSTEM)
     if role == "tool" or kind in TOOL_TYPES:
-        return Left(_tool_kind(conversation, content))
+        return _tool_result(as_text(author.get("name")), content, metadata)
     if metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0:
         return Left(HIDDEN)
     if role not in ("user", "assistant"):
@@ -176,10 +208,22 @@ def _read_message(conversation: ImportedConversation, message: Mapping[str, Any]
     return _visible(conversation, message, role, kind, content, metadata)
 
 
-def _tool_kind(conversation: ImportedConversation, content: Mapping[str, Any]) -> str:
-    made = [part for part in map(as_mapping, as_list(content.get("parts"))) if part.get("asset_pointer")]
-    conversation.missing.update({MADE_PICTURES: len(made)} if made else {})
-    return TOOLS
+def _tool_result(name: str, content: Mapping[str, Any], metadata: Mapping[str, Any]) -> ToolResult:
+    parts = as_list(content.get("parts"))
+    texts = [as_text(content.get(each)) for each in RESULT_TEXTS]
+    texts += [part if isinstance(part, str) else as_text(as_mapping(part).get("text")) for part in parts]
+    pictures = [
+        _picture(part)
+        for part in map(as_mapping, parts)
+        if part.get("content_type") == "image_asset_pointer" and part.get("asset_pointer")
+    ]
+    ran = as_list(as_mapping(metadata.get("aggregate_result")).get("messages"))  # of code that was run
+    pictures += [
+        PictureSource(key=file_id(shown["image_url"]))
+        for shown in map(as_mapping, ran)
+        if shown.get("message_type") == "image" and shown.get("image_url")
+    ]
+    return ToolResult(name, "\n".join(filter(None, texts)), pictures)
 
 
 def _thoughts(content: Mapping[str, Any]) -> str:
@@ -199,7 +243,7 @@ def _visible(
     kind: str,
     content: Mapping[str, Any],
     metadata: Mapping[str, Any],
-) -> Left | ImportedMessage:
+) -> Left | ToolUse | ImportedMessage:
     texts: list[str]
     pictures: list[PictureSource] = []
     missing: dict[str, int] = {}
@@ -207,7 +251,11 @@ def _visible(
     if recipient != "all":
         written = _canvas(content) if recipient == "canmore.create_textdoc" else None
         if written is None:
-            return Left(CANVAS_CHANGES if recipient.startswith("canmore.") else TOOLS)
+            asked = as_text(content.get("text")) or "".join(
+                part for part in as_list(content.get("parts")) if isinstance(part, str)
+            )
+            left_as = CANVAS_CHANGES if recipient.startswith("canmore.") else TOOLS
+            return ToolUse("", recipient, asked, kind=left_as)
         texts = [written]
     elif kind in ("text", "multimodal_text", "code", ""):
         texts, pictures, missing = _parts(content, kind, role)
@@ -221,11 +269,6 @@ def _visible(
         return Left(EMPTY)
     conversation.missing.update(missing)
     conversation.missing.update({OTHER_FILES: len(names)} if names else {})
-    if role == "assistant" and pictures:
-        conversation.missing.update({MADE_PICTURES: len(pictures)})
-        pictures = []
-        if not text:
-            return Left(EMPTY)
     return ImportedMessage(
         role,
         [("", text)],
@@ -260,7 +303,9 @@ def _parts(content: Mapping[str, Any], kind: str, role: str) -> tuple[list[str],
 
 
 def _picture(part: Mapping[str, Any]) -> PictureSource:
-    return PictureSource(key=file_id(part.get("asset_pointer")))
+    """Return the picture; what it was to show is known of one that was made there."""
+    asked = as_text(as_mapping(as_mapping(part.get("metadata")).get("dalle")).get("prompt"))
+    return PictureSource(key=file_id(part.get("asset_pointer")), alt_text=" ".join(asked.split())[:LONGEST_ALT_TEXT])
 
 
 def file_id(pointer: object) -> str:
@@ -278,7 +323,7 @@ def _attached(metadata: Mapping[str, Any], pictures: list[PictureSource]) -> lis
     for each in map(as_mapping, as_list(metadata.get("attachments"))):
         key, name = as_id(each.get("id")), " ".join(as_text(each.get("name")).split())[:200]
         if key in by_key:
-            pictures[by_key[key]] = PictureSource(name, key)
+            pictures[by_key[key]] = replace(pictures[by_key[key]], name=name)
         elif as_text(each.get("mime_type")) not in PICTURES or not pictures:
             names.append(name or key)
     return names

@@ -14,6 +14,7 @@ from .imported import (
     CANVAS_CHANGES,
     EMPTY,
     MISSING_FILES,
+    TOOL_ENDS,
     TOOL_PARTS,
     Broken,
     ImportedConversation,
@@ -27,6 +28,7 @@ from .imported import (
 )
 from .message_tree import Node, read_nodes
 from .moments import read_moment, seconds_between
+from .tool_pairs import PairedUses, ToolUse, as_arguments, as_result, pair_uses
 
 ROLES = {"human": "user", "assistant": "assistant"}
 SILENT = {"token_budget", "flag"}
@@ -72,12 +74,16 @@ def _read_message(conversation: ImportedConversation, row: Mapping[str, Any], mo
         return Left(unknown(sender) if sender else EMPTY)
     blocks = [block for block in as_list(row.get("content")) if isinstance(block, dict)]
     missing: Counter[str] = Counter()
-    texts = [text for block in blocks if (text := _read_block(block, missing))]
+    uses: list[ToolUse] = []
+    texts = [text for block in blocks if (text := _read_block(block, uses, missing))]
     if not any(block.get("type") == "text" and block.get("text") for block in blocks):
         texts.append(as_text(row.get("text")))
     texts += _read_files(row, missing)
     thoughts = [block for block in blocks if block.get("type") == "thinking"]
     text = "\n\n".join(each for each in texts if each.strip())
+    paired = pair_uses(uses) if text and sender == "assistant" else PairedUses(left=uses)
+    missing.update(use.kind for use in paired.left if use.kind)
+    missing.update({TOOL_ENDS: paired.cut} if paired.cut else {})
     conversation.missing.update(missing)
     if not text:
         return Left(EMPTY)
@@ -88,29 +94,36 @@ def _read_message(conversation: ImportedConversation, row: Mapping[str, Any], mo
         reasoning_seconds=_thought_seconds(thoughts),
         model=model if sender == "assistant" else "",
         created_at=read_moment(row.get("created_at")),
+        steps=paired.steps,
     )
 
 
-def _read_block(block: Mapping[str, Any], missing: Counter[str]) -> str:
+def _read_block(block: Mapping[str, Any], uses: list[ToolUse], missing: Counter[str]) -> str:
+    """Return the text of *block*; uses of tools go to *uses*, what else is not taken to *missing*."""
     kind = as_text(block.get("type"))
     if kind == "text":
         return as_text(block.get("text"))
+    name = as_text(block.get("name"))
     if kind == "tool_use":
-        return _read_tool_use(as_text(block.get("name")), as_mapping(block.get("input")), missing)
+        given = as_mapping(block.get("input"))
+        written = _read_written(name, given)
+        left_as = "" if written else CANVAS_CHANGES if name in ("artifacts", "str_replace") else TOOL_PARTS
+        uses.append(ToolUse("", name, as_arguments(given), as_id(block.get("id")), kind=left_as))
+        return written
     if kind == "tool_result":
-        missing[TOOL_PARTS] += 1
+        text = as_result(block.get("content"))
+        uses.append(ToolUse("", name, text, as_id(block.get("tool_use_id")), is_result=True, kind=TOOL_PARTS))
     elif kind != "thinking" and kind not in SILENT:
         missing[unknown(kind)] += 1
     return ""
 
 
-def _read_tool_use(name: str, given: Mapping[str, Any], missing: Counter[str]) -> str:
-    """Return the text of a file or artifact that the call wrote; changes of it are counted."""
+def _read_written(name: str, given: Mapping[str, Any]) -> str:
+    """Return the text of a file or artifact that a call wrote."""
     if name == "create_file" and as_text(given.get("file_text")):
         return _named(as_text(given.get("path")).rpartition("/")[2], as_text(given["file_text"]))
     if name == "artifacts" and as_text(given.get("content")):
         return _named(as_text(given.get("title")), as_text(given["content"]), as_text(given.get("language")))
-    missing[CANVAS_CHANGES if name in ("artifacts", "str_replace") else TOOL_PARTS] += 1
     return ""
 
 

@@ -18,9 +18,9 @@ from conversations.core.prompt.messages import PromptMessage
 HIDDEN, SYSTEM, TOOLS, EMPTY = "hidden", "system", "tools", "empty"
 UNKNOWN, LONE_REASONING, REASONING_NOTES = "unknown", "lone_reasoning", "reasoning_notes"
 CANVAS_CHANGES, CYCLE, DUPLICATE, FAILED, INVALID = "canvas_changes", "cycle", "duplicate", "failed", "invalid"
-MISSING_FILES, OTHER_FILES, VOICE, MADE_PICTURES = "missing_files", "other_files", "voice", "made_pictures"
+MISSING_FILES, OTHER_FILES, VOICE = "missing_files", "other_files", "voice"
 UNREADABLE_PICTURES, NO_ROOM, TOOL_PARTS = "unreadable_pictures", "no_room", "tool_parts"
-ENDS = "ends"
+ENDS, TOOL_ENDS = "ends", "tool_ends"
 CUT = "\n\n[…]"
 MOST_TYPE_CHARACTERS = 40
 MOST_ID_CHARACTERS = 100
@@ -36,11 +36,15 @@ def unknown(kind: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PictureSource:
-    """Where a picture of a message is: *key* in the export's files, or its *content* itself."""
+    """Where a picture of a message is: *key* in the export's files, or its *content* itself.
+
+    *alt_text* is what it was to show, of a picture that the other program made.
+    """
 
     name: str = ""
     key: str = ""
     content: bytes | None = None
+    alt_text: str = ""
 
 
 class Left(NamedTuple):
@@ -54,7 +58,8 @@ class ImportedMessage:
     """A message that is visible. *parts* are its texts, each with the id of the node that it came from.
 
     *also* are the ids of nodes that are part of it without a text, such as those of its reasoning. *steps* are the
-    tool turns before a reply, where the format has them as OpenAI's does. *columns* are other columns of ours.
+    tool turns before a reply: calls and results, each with the id of its node, blank where it is a part of another
+    one. *columns* are other columns of ours.
     """
 
     role: Role
@@ -75,7 +80,8 @@ class ImportedMessage:
 
     @property
     def source_ids(self) -> list[str]:
-        return [source_id for source_id, _ in self.parts] + self.also + [source_id for source_id, _ in self.steps]
+        of_steps = [source_id for source_id, _ in self.steps if source_id]
+        return [source_id for source_id, _ in self.parts] + self.also + of_steps
 
     @property
     def characters(self) -> int:

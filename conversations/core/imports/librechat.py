@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .imported import (
     EMPTY,
     FAILED,
     MISSING_FILES,
+    TOOL_ENDS,
     TOOL_PARTS,
     Broken,
     ImportedConversation,
@@ -23,6 +24,7 @@ from .imported import (
 )
 from .message_tree import Node, read_nodes
 from .moments import read_moment
+from .tool_pairs import PairedUses, ToolUse, as_arguments, as_result, pair_uses
 
 
 def looks_like_librechat(item: Mapping[str, Any]) -> bool:
@@ -71,6 +73,7 @@ def _newest(nodes: list[Node]) -> str | None:
 def _read_message(conversation: ImportedConversation, row: Mapping[str, Any], model: str) -> ImportedMessage | Left:
     missing: Counter[str] = Counter()
     texts, reasoning = [], []
+    uses: list[ToolUse] = []
     for part in map(as_mapping, as_list(row.get("content"))):
         kind = as_text(part.get("type"))
         if kind == "text":
@@ -78,27 +81,39 @@ def _read_message(conversation: ImportedConversation, row: Mapping[str, Any], mo
         elif kind == "think":
             reasoning.append(_value(part.get("think")))
         elif kind == "tool_call":
-            missing[TOOL_PARTS] += 1
+            uses += _uses(as_mapping(part.get("tool_call")))
         elif kind in ("image_file", "image_url"):
             missing[MISSING_FILES] += 1
         elif kind != "error":
             missing[unknown(kind)] += 1
     missing.update({MISSING_FILES: len(files)} if (files := as_list(row.get("files"))) else {})
     text = "\n\n".join(filter(None, texts)) or as_text(row.get("text"))
+    is_user = row.get("isCreatedByUser") is True
+    paired = pair_uses(uses) if text.strip() and not is_user and not row.get("error") else PairedUses(left=uses)
+    missing.update(use.kind for use in paired.left)
+    missing.update({TOOL_ENDS: paired.cut} if paired.cut else {})
     conversation.missing.update(missing)
     if row.get("error") is True:
         return Left(FAILED)
     if not text.strip():
         return Left(EMPTY)
-    is_user = row.get("isCreatedByUser") is True
     return ImportedMessage(
         "user" if is_user else "assistant",
         [("", text)],
         reasoning=reasoning,
         model="" if is_user else as_text(row.get("model")) or model,
         created_at=read_moment(row.get("createdAt")),
+        steps=paired.steps,
         columns={"state": "interrupted"} if row.get("unfinished") is True and not is_user else {},
     )
+
+
+def _uses(call: Mapping[str, Any]) -> Iterator[ToolUse]:
+    """Yield the call, and its result if it has one: that of a tool that was stopped has none."""
+    name, key = as_text(call.get("name")), as_id(call.get("id"))
+    yield ToolUse("", name, as_arguments(call.get("args")), key, kind=TOOL_PARTS)
+    if call.get("output") is not None:
+        yield ToolUse("", name, as_result(call.get("output")), key, is_result=True)
 
 
 def _value(text: object) -> str:

@@ -107,6 +107,7 @@ def _append(reply: ImportedMessage, more: ImportedMessage) -> None:
     reply.also += more.also
     reply.reasoning += more.reasoning
     reply.pictures += more.pictures
+    reply.steps += more.steps
     reply.model = more.model or reply.model
 
 

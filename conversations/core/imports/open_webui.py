@@ -10,7 +10,7 @@ import base64
 import binascii
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .imported import (
@@ -18,6 +18,7 @@ from .imported import (
     FAILED,
     MISSING_FILES,
     SYSTEM,
+    TOOL_ENDS,
     TOOL_PARTS,
     TOOLS,
     Broken,
@@ -33,8 +34,10 @@ from .imported import (
 )
 from .message_tree import Node, read_nodes
 from .moments import read_moment
+from .tool_pairs import PairedUses, ToolUse, as_arguments, as_result, pair_uses
 
 FOLDED = re.compile(r'<details type="(?P<type>\w+)"')
+ATTRIBUTE = re.compile(r'(?<![\w-])([\w-]{1,40})="([^"]*)"')
 SPACE = re.compile(r"\s*")
 QUOTED = re.compile(r"^> ?", re.MULTILINE)
 DATA_URL = re.compile(r"data:image/[\w.+-]{1,40};base64,", re.ASCII)
@@ -86,10 +89,13 @@ def _read_message(conversation: ImportedConversation, row: Mapping[str, Any]) ->
         return Left(SYSTEM if role == "system" else TOOLS)
     if role not in ("user", "assistant"):
         return Left(unknown(role) if role else EMPTY)
-    text, reasoning, tool_parts = read_details(as_text(row.get("content")))
+    text, reasoning, folded = read_details(as_text(row.get("content")))
+    uses = list(_listed_uses(as_list(row.get("output")))) or folded
     pictures = _read_files(conversation, row)
-    conversation.missing.update({TOOL_PARTS: tool_parts} if tool_parts else {})
-    if not text.strip() and not (pictures and role == "user"):
+    paired = pair_uses(uses) if role == "assistant" and (text.strip() or pictures) else PairedUses(left=uses)
+    conversation.missing.update(use.kind for use in paired.left)
+    conversation.missing.update({TOOL_ENDS: paired.cut} if paired.cut else {})
+    if not text.strip() and not pictures:
         return Left(FAILED if row.get("error") else EMPTY)
     return ImportedMessage(
         "user" if role == "user" else "assistant",
@@ -97,15 +103,27 @@ def _read_message(conversation: ImportedConversation, row: Mapping[str, Any]) ->
         reasoning=reasoning,
         model=as_text(row.get("model")) if role == "assistant" else "",
         created_at=read_moment(row.get("timestamp")),
-        pictures=pictures if role == "user" else [],
+        pictures=pictures,
+        steps=paired.steps,
     )
 
 
-def read_details(content: str) -> tuple[str, list[str], int]:
-    """Return *content* without its folded parts, the reasoning among them, and how many of them were of tools."""
+def _listed_uses(items: list[Any]) -> Iterator[ToolUse]:
+    """Yield the calls of tools and their results that newer exports list beside the text, as the Responses API does."""
+    for item in map(as_mapping, items):
+        name, key = as_text(item.get("name")), as_id(item.get("call_id"))
+        if item.get("type") == "function_call":
+            yield ToolUse("", name, as_arguments(item.get("arguments")), key, kind=TOOL_PARTS)
+        elif item.get("type") == "function_call_output":
+            yield ToolUse("", name, as_result(item.get("output")), key, is_result=True, kind=TOOL_PARTS)
+
+
+def read_details(content: str) -> tuple[str, list[str], list[ToolUse]]:
+    """Return *content* without its folded parts, and of those the reasoning, and calls of tools with their results."""
     reasoning: list[str] = []
     kept: list[str] = []
-    tool_parts = at = 0
+    uses: list[ToolUse] = []
+    at = 0
     while found := FOLDED.search(content, at):
         inner = content.find(">", found.end()) + 1
         end = content.find("</details>", inner) if inner else -1
@@ -117,10 +135,26 @@ def read_details(content: str) -> tuple[str, list[str], int]:
             said = _without_summaries(content[inner:end])
             reasoning.append(html.unescape(QUOTED.sub("", html.unescape(said))).strip())
         elif found["type"] in ("tool_calls", "code_interpreter"):
-            tool_parts += 1
+            uses += _folded_uses(found["type"], content[found.end() : inner - 1], content[inner:end])
         else:
             kept.append(content[found.start() : at])
-    return "".join([*kept, content[at:]]), reasoning, tool_parts
+    return "".join([*kept, content[at:]]), reasoning, uses
+
+
+def _folded_uses(kind: str, head: str, body: str) -> Iterator[ToolUse]:
+    """Yield the call of one folded part, and its result: an attribute, or in newer exports the text below its summary.
+
+    Of a piece of code that was run, the text is the code.
+    """
+    about = {name: html.unescape(value) for name, value in ATTRIBUTE.findall(head)}
+    text = html.unescape(_without_summaries(body)).strip()
+    is_code = kind == "code_interpreter"
+    key = as_id(about.get("id"))
+    arguments = text if is_code else about.get("arguments", "")
+    result = about.get("output") if is_code else about.get("result", text or None)
+    yield ToolUse("", about.get("name", kind), arguments, key, kind=TOOL_PARTS)
+    if result is not None and about.get("done") != "false":
+        yield ToolUse("", about.get("name", kind), result, key, is_result=True)
 
 
 def _without_summaries(text: str) -> str:

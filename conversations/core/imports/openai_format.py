@@ -115,7 +115,7 @@ def _read_message(
             conversation.missing[unknown(kind)] += 1
     text = "\n".join(texts)
     is_user = row.get("role") == "user"
-    if not text.strip() and not (pictures and is_user):
+    if not text.strip() and not pictures:
         conversation.left_out[EMPTY] += 1
         return None
     return ImportedMessage(
@@ -123,7 +123,7 @@ def _read_message(
         [(key, text)],
         parent,
         reasoning=[as_text(row.get("reasoning_content"))],
-        pictures=pictures if is_user else [],
+        pictures=pictures,
         columns={"name": as_text(row.get("name"))[:100]},
     )
 

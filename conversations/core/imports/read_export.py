@@ -27,6 +27,7 @@ from .formats import CHATGPT, OPENAI, Format, find_foreign, find_format
 from .imported import ENDS, Broken, BrokenConversation, ImportedConversation, PictureSource, as_mapping, as_text
 from .json_stream import MOST_CHARACTERS, PIECE_BYTES, CutOff, JsonStream, NotJson, Reader
 from .openai_format import looks_like_message
+from .tool_pairs import drop_unasked_steps
 from .windowseat import BEGINNING, slim_message
 
 EMPTY_CHATGPT = {"id", "title", "create_time"}  # of conversations there that have lost their messages
@@ -295,6 +296,7 @@ def _read_item(found: Format, item: Any) -> ImportedConversation | BrokenConvers
         return BrokenConversation(title, "no_messages")
     if conversation.found > MOST_MESSAGES:
         return BrokenConversation(title, "too_large")
+    drop_unasked_steps(conversation)
     if cut := sum(message.shorten(LONGEST_MESSAGE) for message in conversation.messages):
         conversation.missing[ENDS] += cut
     return conversation

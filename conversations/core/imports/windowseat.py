@@ -98,7 +98,7 @@ def _read_message(row: Mapping[str, Any]) -> ImportedMessage | Left:
         return Left(unknown(role) if role else EMPTY)
     pictures = [PictureSource(key=f"picture:{key}") for key in map(as_id, as_list(row.get("pictures"))) if key]
     state = as_text(row.get("state"))
-    if not text.strip() and not (pictures and role == "user"):
+    if not text.strip() and not pictures:
         return Left(FAILED if state in ("failed", "stopped", "interrupted") else EMPTY)
     columns: dict[str, Any] = {name: row.get(name) is True for name in MARKS}
     if role == "assistant":
@@ -112,7 +112,7 @@ def _read_message(row: Mapping[str, Any]) -> ImportedMessage | Left:
         reasoning_seconds=float(seconds) if isinstance(seconds, (int, float)) and 0 <= seconds < 1e6 else None,
         model=as_text(row.get("copied_model")) or _model(row),
         created_at=read_moment(row.get("created_at")),
-        pictures=pictures if role == "user" else [],
+        pictures=pictures,
         columns=columns,
     )
 

@@ -14,7 +14,7 @@ from conversations.core.imports.read_export import Export
 from conversations.core.prompt.messages import PromptMessage
 from conversations.models import Conversation, Message, PathChange, Picture
 from conversations.parsing import ReadPicture, read_picture
-from conversations.services.pictures.pictures import keep_picture, largest_picture_bytes
+from conversations.services.pictures.pictures import clean_alt_text, keep_picture, largest_picture_bytes
 from conversations.services.windows.active_path import lock_conversation
 
 from .imported_rows import MessagePictures
@@ -55,10 +55,10 @@ def add_pictures(
             if found is None:
                 raise NotTaken(MISSING_FILES)
             name, content = found
-            added.append(_keep(target, conversation_id, name, _read(content)))
+            added.append(_keep(target, conversation_id, name, _read(content), alt_text=source.alt_text))
         except NotTaken as reason:
             count_missing(reason.kind)
-            missing.append(source.name)
+            missing.append(source.alt_text or source.name)
         except ConversationNotFound:  # it was deleted meanwhile
             return 0, 0
     for _ in pictures.sources[settings.PICTURES_PER_MESSAGE :]:
@@ -75,13 +75,14 @@ def _read(content: bytes) -> ReadPicture:
 
 
 @transaction.atomic
-def _keep(target: ImportTarget, conversation_id: int, name: str, read: ReadPicture) -> int:
+def _keep(target: ImportTarget, conversation_id: int, name: str, read: ReadPicture, *, alt_text: str) -> int:
     conversation = lock_conversation(Conversation(pk=conversation_id))
     try:
         picture = keep_picture(target.owner, conversation, name, read)
     except DocumentStorageFull as error:
         raise NotTaken(NO_ROOM) from error
-    Picture.objects.filter(pk=picture.pk).update(sent=True)
+    said = {"alt_text": clean_alt_text(alt_text)} if alt_text and not picture.alt_text else {}
+    Picture.objects.filter(pk=picture.pk).update(sent=True, **said)
     return picture.pk
 
 
@@ -92,7 +93,8 @@ def _store(target: ImportTarget, message: Message, picture_ids: list[int], missi
         mark = f"[Picture: {clean_name(name, most_characters=LONGEST_NAME) or '?'}]"
         if mark not in message.content:
             message.content = "\n\n".join(filter(None, (message.content, mark)))
-    message.content_tokens = target.context.content_tokens(PromptMessage("user", message.content))
+    said = PromptMessage("user" if message.role == "user" else "assistant", message.content)
+    message.content_tokens = target.context.content_tokens(said)
     message.encoding = target.context.language_model.encoding
     message.save(update_fields=["picture_ids", "content", "content_tokens", "encoding"])
     if missing and message.active:

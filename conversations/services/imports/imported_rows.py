@@ -88,7 +88,7 @@ def make_message_rows(
         missing = [(source_id, text) for source_id, text in parts if source_id not in known]
         tail = max(here, key=lambda each: each.position) if here else None
         if missing:
-            steps = [] if here else message.steps
+            steps = [(key, step) for key, step in message.steps if _is_new(key, known, is_part_of_known=bool(here))]
             row = _make_row(message, missing, steps, tail or parent, conversation_id, context, ids, begun_at, rows)
             tail = StoredMessage(row.pk, row.position, row.created_at)
             rows.origins += [_origin(conversation_id, source_id, row.pk) for source_id, _ in missing]
@@ -103,6 +103,11 @@ def make_message_rows(
         rows.places.update(dict.fromkeys((source_id for source_id, _ in parts), tail))
     rows.path = [pk for source_id in path_to(conversation.messages, conversation.head) for pk in chains[source_id]]
     return rows
+
+
+def _is_new(key: str, known: Mapping[str, StoredMessage], *, is_part_of_known: bool) -> bool:
+    """Tell whether a step is not here yet; one without a node of its own came with the message that it is part of."""
+    return storable_id(key) not in known if key else not is_part_of_known
 
 
 def _make_row(
@@ -123,7 +128,7 @@ def _make_row(
         for offset, (_, step) in enumerate(steps)
     ]
     rows.origins += [
-        _origin(conversation_id, storable_id(key), row.pk) for (key, _), row in zip(steps, made, strict=True)
+        _origin(conversation_id, storable_id(key), row.pk) for (key, _), row in zip(steps, made, strict=True) if key
     ]
     said = PromptMessage(message.role, UNSTORABLE.sub("", join_texts(text for _, text in parts)))
     reply = _row(said, next(ids), conversation_id, parent_id, position + len(made), created_at, context)

@@ -118,10 +118,15 @@ def describe_picture(picture: Picture, *, alt_text: str) -> str:
 
     Raises `PictureAlreadySent` for other words than went with a message.
     """
-    cleaned = " ".join(UNSTORABLE.sub("", alt_text).split())[:LONGEST_ALT_TEXT]
+    cleaned = clean_alt_text(alt_text)
     if not Picture.objects.filter(Q(sent=False) | Q(alt_text=cleaned), pk=picture.pk).update(alt_text=cleaned):
         raise PictureAlreadySent
     return cleaned
+
+
+def clean_alt_text(alt_text: str) -> str:
+    """Return *alt_text* as it is stored: one line."""
+    return " ".join(UNSTORABLE.sub("", alt_text).split())[:LONGEST_ALT_TEXT]
 
 
 def take_pictures(conversation: Conversation, picture_ids: Sequence[int]) -> tuple[SentPicture, ...]:

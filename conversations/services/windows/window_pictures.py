@@ -1,6 +1,7 @@
 """The pictures of the messages of one window: sent as such, or a line in their place.
 
     language model without vision                    a line for each: not shown to this model
+    of a reply, which no provider takes pictures of  a line for each: not shown to this model
     scenario "pictures only with their question"     a line for each picture of an older message
     more than the provider takes in one request,
     in number or in bytes                            a line for each picture of the oldest messages
@@ -59,7 +60,7 @@ class WindowPictures:
 
     def of_older(self, message: HistoryMessage, pictures: Sequence[SentPicture]) -> HistoryMessage:
         """Return an older message with its *pictures*; pins are asked for first, then the newest of the others."""
-        if self._rule is None:
+        if self._rule is None or message.message.role != "user":
             return self._with_lines(message, pictures, "not_shown")
         if self._only_with_question or not self._left.take(pictures):
             return self._with_lines(message, pictures, "shown_earlier")

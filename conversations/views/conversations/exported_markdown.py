@@ -61,7 +61,8 @@ def _moment(message: ThreadMessage) -> str:
 
 
 def _label(picture: ShownPicture) -> str:
-    return _escaped(picture.alt_text or picture.file_name or _("Picture"))
+    """Return what a picture is called, on one line: a blank one would end the emphasis."""
+    return _escaped(" ".join((picture.alt_text or picture.file_name).split()) or _("Picture"))
 
 
 def _call(tool: str, arguments: str, result: str) -> str:
