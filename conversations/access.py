@@ -31,7 +31,7 @@ from conversations.core.errors import (
     ShareNotFound,
     SignInRequired,
 )
-from conversations.models import Conversation, Document, Message, Picture, Scenario, Share, ToolCall
+from conversations.models import Conversation, Document, Folder, Message, Picture, Scenario, Share, ToolCall
 
 Person = AbstractBaseUser | AnonymousUser
 REFUSALS: dict[Admission, type[AccessError]] = {
@@ -157,10 +157,12 @@ def find_scenario_with_documents(user: User, scenario_id: int) -> Scenario:
     return found
 
 
-def find_document(user: User, place: Conversation | Scenario, document_id: uuid.UUID) -> Document:
+def find_document(user: User, place: Conversation | Folder | Scenario, document_id: uuid.UUID) -> Document:
     """Return a document of *place*, which came from here. Raises `DocumentNotFound`, also if it is someone else's."""
-    in_a_conversation = Q(conversation__owner_id=user.pk, conversation__deleted_at=None)
-    is_theirs = in_a_conversation if isinstance(place, Conversation) else _is_kept_by(user, "scenario__")
+    if isinstance(place, Conversation):
+        is_theirs = Q(conversation__owner_id=user.pk, conversation__deleted_at=None)
+    else:
+        is_theirs = Q(folder__owner_id=user.pk) if isinstance(place, Folder) else _is_kept_by(user, "scenario__")
     found = place.documents.filter(is_theirs, public_id=document_id).first()
     if found is None:
         raise DocumentNotFound

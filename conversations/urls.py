@@ -49,6 +49,23 @@ urlpatterns = [
     path("conversations/folders/<int:folder_id>/", folders.folder, name="folder"),
     path("conversations/folders/<int:folder_id>/delete/", folders.delete, name="delete_folder"),
     path("conversations/folders/<int:folder_id>/fold/", folders.fold, name="fold_folder"),
+    path("conversations/folders/<int:folder_id>/documents/", documents.documents, name="folder_documents"),
+    path("conversations/folders/<int:folder_id>/documents/add/", documents.add, name="add_folder_documents"),
+    path(
+        "conversations/folders/<int:folder_id>/documents/<uuid:document_id>/",
+        documents.download,
+        name="download_folder_document",
+    ),
+    path(
+        "conversations/folders/<int:folder_id>/documents/<uuid:document_id>/delete/",
+        documents.delete,
+        name="delete_folder_document",
+    ),
+    path(
+        "conversations/folders/<int:folder_id>/documents/<uuid:document_id>/again/",
+        documents.again,
+        name="read_again_folder_document",
+    ),
     path("conversations/select/", list_actions.select, name="select"),
     path("conversations/arrange/", list_actions.arrange, name="arrange"),
     path("conversations/undo/<int:change_id>/", list_actions.undo, name="undo"),

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import QueryCanceled
 
-from conversations.core.documents.fusion import Candidate
+from conversations.core.documents.fusion import Candidate, DocumentPlace
 from conversations.core.errors import LookUpTooCostly
 
 MOST_SECONDS = 3.0
@@ -42,7 +42,9 @@ def time_limit(*, plans_by_parameters: bool = False) -> Iterator[None]:
         raise
 
 
-def _candidate(id_: int, public_id: object, name: str, heading: str, text: str, rating: float) -> Candidate:
+def _candidate(
+    id_: int, public_id: object, place: DocumentPlace, name: str, heading: str, text: str, rating: float
+) -> Candidate:
     """Return a row as a candidate; its source is the document's name and the path of headings."""
     source = f"{name} › {heading}" if heading else name
-    return Candidate(id_, str(public_id), source, text, float(rating))
+    return Candidate(id_, str(public_id), source, text, float(rating), place=place)

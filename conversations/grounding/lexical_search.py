@@ -88,7 +88,7 @@ rated AS (
     FROM hits JOIN lexemes USING (language, lexeme), collection
     GROUP BY hits.id, hits.language
 )
-SELECT passage.id, scope.public_id, scope.name, passage.heading, passage.text, rated.rating
+SELECT passage.id, scope.public_id, scope.place, scope.name, passage.heading, passage.text, rated.rating
 FROM rated
 JOIN questions USING (language)
 JOIN conversations_passage passage USING (id)

@@ -1,7 +1,7 @@
 """The scope of a search: the one condition on documents that every statement about passages contains.
 
-Documents of the reply's conversation, and of the scenario that it has now, which must still be one that its owner may
-use. No id that is asked for brings documents of others into it.
+Documents of the reply's conversation, of the folder that it is in now, and of the scenario that it has now, which must
+still be one that its owner may use. No id that is asked for brings documents of others into it.
 
 A question that names documents, each as `@name`, is looked up in these alone. Where one name begins with another, the
 longer one is meant.
@@ -20,7 +20,10 @@ DOCUMENTS = """
 FROM conversations_message reply
 JOIN conversations_conversation conversation ON conversation.id = reply.conversation_id
 JOIN conversations_scenario scenario ON scenario.id = conversation.scenario_id
-JOIN conversations_document document ON document.conversation_id = conversation.id OR (
+LEFT JOIN conversations_folder folder
+  ON folder.id = conversation.folder_id AND folder.owner_id = conversation.owner_id
+JOIN conversations_document document ON document.conversation_id = conversation.id
+  OR document.folder_id = folder.id OR (
     document.scenario_id = scenario.id
     AND (scenario.owner_id IS NULL OR scenario.owner_id = conversation.owner_id
          OR scenario.offered OR scenario.is_default)
@@ -33,7 +36,10 @@ WITH_QUESTION = DOCUMENTS.replace(
 IS_NAMED = "strpos(lower(question.content), '@' || lower(document.name)) > 0"
 SCOPE = f"""ready AS (
     SELECT document.id, document.public_id, document.name, document.search_language, document.embedding_model,
-           document.passage_count, document.tokens, coalesce({IS_NAMED}, false) AS is_named
+           document.passage_count, document.tokens,
+           CASE WHEN document.folder_id IS NOT NULL THEN 'folder'
+                WHEN document.scenario_id IS NOT NULL THEN 'scenario' ELSE '' END AS place,
+           coalesce({IS_NAMED}, false) AS is_named
     {WITH_QUESTION} AND document.state = 'ready'
 ),
 scope AS (
@@ -52,7 +58,7 @@ SELECT question.id, question.content, conversation.id, conversation.owner_id,
        ), 0),
        coalesce(max(document.embedding_error_code) FILTER (WHERE document.state = 'ready'), ''),
        coalesce(array_agg(document.name) FILTER (WHERE document.state = 'ready' AND {IS_NAMED}), '{{}}')
-{WITH_QUESTION.replace("LEFT JOIN", "JOIN", 1)}
+{WITH_QUESTION.replace("LEFT JOIN conversations_message", "JOIN conversations_message", 1)}
 GROUP BY question.id, conversation.id
 """
 

@@ -21,7 +21,7 @@ near AS (
     FROM scope JOIN conversations_passage passage ON passage.document_id = scope.id
     WHERE scope.embedding_model = %(model)s AND passage.embedding IS NOT NULL
 )
-SELECT passage.id, scope.public_id, scope.name, passage.heading, passage.text, similarity
+SELECT passage.id, scope.public_id, scope.place, scope.name, passage.heading, passage.text, similarity
 FROM near
 JOIN conversations_passage passage USING (id)
 JOIN scope ON scope.id = passage.document_id

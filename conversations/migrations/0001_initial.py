@@ -235,6 +235,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='document',
+            name='folder',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='conversations.folder', verbose_name='folder'),
+        ),
+        migrations.AddField(
+            model_name='document',
             name='uploader',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='documents', to=settings.AUTH_USER_MODEL, verbose_name='uploader'),
         ),
@@ -892,7 +897,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='document',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('conversation', None), ('scenario__isnull', False)), models.Q(('conversation__isnull', False), ('scenario', None)), _connector='OR'), name='document_of_one_place'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('conversation', None), ('folder', None), ('scenario__isnull', False)), models.Q(('conversation__isnull', False), ('folder', None), ('scenario', None)), models.Q(('conversation', None), ('folder__isnull', False), ('scenario', None)), _connector='OR'), name='document_of_one_place'),
         ),
         migrations.AddConstraint(
             model_name='document',
@@ -901,6 +906,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='document',
             constraint=models.UniqueConstraint(condition=models.Q(('scenario__isnull', False)), fields=('scenario', 'digest'), name='document_once_in_scenario'),
+        ),
+        migrations.AddConstraint(
+            model_name='document',
+            constraint=models.UniqueConstraint(condition=models.Q(('folder__isnull', False)), fields=('folder', 'digest'), name='document_once_in_folder'),
         ),
         migrations.AddConstraint(
             model_name='document',

@@ -41,7 +41,7 @@ class DocumentState(models.TextChoices):
 
 
 class Document(models.Model):
-    """A file that people brought, to be looked up in: of one conversation, or of all conversations of a scenario.
+    """A file that people brought, to be looked up in: of one conversation, or of all in a folder or with a scenario.
 
     *kind* is blank until it has been read. *percent* tells how much of it has been read. *tokens* are those of all its
     passages, counted in *encoding*. A worker holds it by a lease, while it reads and while it asks for embeddings.
@@ -68,6 +68,13 @@ class Document(models.Model):
         null=True,
         related_name="documents",
         verbose_name=_("scenario"),
+    )
+    folder = models.ForeignKey(
+        "conversations.Folder",
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="documents",
+        verbose_name=_("folder"),
     )
     uploader = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -109,7 +116,9 @@ class Document(models.Model):
         ordering = ["id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(conversation=None, scenario__isnull=False) | Q(conversation__isnull=False, scenario=None),
+                condition=Q(conversation=None, scenario__isnull=False, folder=None)
+                | Q(conversation__isnull=False, scenario=None, folder=None)
+                | Q(conversation=None, scenario=None, folder__isnull=False),
                 name="document_of_one_place",
             ),
             # The same file sent again is the same document.
@@ -120,6 +129,9 @@ class Document(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["scenario", "digest"], condition=Q(scenario__isnull=False), name="document_once_in_scenario"
+            ),
+            models.UniqueConstraint(
+                fields=["folder", "digest"], condition=Q(folder__isnull=False), name="document_once_in_folder"
             ),
             models.CheckConstraint(
                 condition=~Q(state="parsing") | Q(lease_until__isnull=False), name="document_parsing_has_a_lease"

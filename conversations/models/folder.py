@@ -1,4 +1,4 @@
-"""A folder of conversations in their owner's list: a name, and the scenario that conversations begun in it have."""
+"""A folder of conversations in their owner's list: a name, its documents, and the scenario of those begun in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from chatsite.names import NameField
 
 
 class Folder(models.Model):
-    """One level: a folder holds no folders. *is_folded* says whether its entries are shown in the list."""
+    """One level: a folder holds no folders. *is_folded* says whether its entries are shown in the list.
+
+    Its documents are looked up in for every conversation that is in it at that moment.
+    """
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="folders")
     name = NameField(max_length=80)

@@ -57,15 +57,14 @@ def ids_of(cell: PathCell, world: World) -> dict[str, Any]:
     if cell.ids == "unknown":
         return unknown_ids()
     ids = dict(world.alices.ids)
-    in_scenario = "scenario_id" in cell.route.parameters
-    if in_scenario:
-        ids["document_id"] = ids["scenario_document_id"]
+    above = next((name for name in ("scenario_id", "folder_id") if name in cell.route.parameters), "public_id")
+    if above != "public_id":
+        ids["document_id"] = ids[above.replace("_id", "_document_id")]
     if "call_id" in cell.route.parameters:
         ids["public_id"] = ids["awaiting_approval_id"]
     if "deleted" in cell.route.name:
         ids["public_id"] = ids["deleted_id"]
     if cell.ids == "crossed":
-        above = "scenario_id" if in_scenario else "public_id"
         ids[above] = world.others(cell.who).ids[above]
     return ids
 

@@ -31,6 +31,7 @@ BODY_IDS = {
     ("conversations:commands", "conversation"): "public_id",
     ("conversations:search", "conversation"): "public_id",
     ("conversations:commands", "scenario"): "scenario_id",
+    ("conversations:commands", "folder"): "folder_id",
     ("conversations:rename", "current"): "public_id",
     ("conversations:delete", "current"): "public_id",
     ("conversations:export_several", "conversation"): "public_id",

@@ -86,9 +86,10 @@ CONVERSATIONS = {
         *("pin", "exclude", "recall", "forget", "remember", "edit", "show", "decide_call", "call_result", "reasoning"),
         *("add_picture", "picture", "describe_picture"),
         *("switch_summary", "edit_summary", "undo_summary"),
-        *(f"{kind}_documents" for kind in ("conversation", "scenario")),
-        *(f"add_{kind}_documents" for kind in ("conversation", "scenario")),
+        *(f"{kind}_documents" for kind in ("conversation", "folder", "scenario")),
+        *(f"add_{kind}_documents" for kind in ("conversation", "folder", "scenario")),
         *(f"{verb}_conversation_document" for verb in ("download", "delete", "read_again")),
+        *(f"{verb}_folder_document" for verb in ("download", "delete", "read_again")),
         *(f"{verb}_scenario_document" for verb in ("download", "delete", "read_again")),
         *(
             "scenario",

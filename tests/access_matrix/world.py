@@ -160,7 +160,8 @@ def belongings_of(user: User, content: str) -> Belongings:
     delete_conversation(deleted)
     scenario = Scenario.objects.create(name=f"{user.name}’s {content}", owner=user)
     awaiting = make_call_awaiting_approval(user, {"note": content})
-    documents = [add(user, place, f"{content}.txt", content.encode()) for place in (conversation, scenario)]
+    folder = create_folder(user, name=f"{user.name}’s {content}")
+    documents = [add(user, place, f"{content}.txt", content.encode()) for place in (conversation, scenario, folder)]
     ids = {
         "public_id": conversation.public_id,
         "deleted_id": deleted.public_id,
@@ -172,9 +173,10 @@ def belongings_of(user: User, content: str) -> Belongings:
         "digest": awaiting.digest,
         "document_id": documents[0].public_id,
         "scenario_document_id": documents[1].public_id,
+        "folder_document_id": documents[2].public_id,
         "picture_id": store_picture(conversation, content.encode(), alt_text=content).pk,
         "change_id": arrange_conversations(user, [conversation.public_id], starred=True).pk,
-        "folder_id": create_folder(user, name=f"{user.name}’s {content}").pk,
+        "folder_id": folder.pk,
         "prompt_id": save_prompt(user, name=f"{user.name}’s", content=content).pk,
         "import_id": _imported(user, f"{content}.zip"),
         "number": 0,

@@ -87,3 +87,22 @@ def test_without_javascript_a_folder_with_a_scenario_begins_conversations_with_i
     plain.get_by_role("button", name="Delete the folder").click()
     expect(listed(plain, "What is 17 × 23?")).to_be_visible()
     expect(folder(plain, "Sums")).to_have_count(0)
+
+
+def test_a_document_of_a_folder_answers_in_its_conversations_and_says_so(in_work):
+    in_work.goto("/conversations/folders/")
+    in_work.get_by_role("main").get_by_role("link", name="Work", exact=True).click()
+    expect(in_work.get_by_role("button", name="Add documents")).to_be_visible()
+    in_work.locator('[data-part="chooser"]').set_input_files(
+        {"name": "ferries.txt", "mimeType": "text/plain", "buffer": b"The ferry to Reine leaves at seven."}
+    )
+    expect(in_work.get_by_role("listitem").filter(has_text="ferries.txt")).to_contain_text("Ready")
+    in_work.get_by_role("main").get_by_role("link", name="Ferries to Reine").click()
+    expect(in_work.get_by_text("Answers use 1 document from the folder “Work”.")).to_be_visible()
+    reply = say(in_work, "When does the ferry to Reine leave?")
+    reply.get_by_text("Sources: 1 passage").click()
+    expect(reply.locator(".passage")).to_contain_text("from the folder")
+    choose_for_entry(in_work, "Ferries to Reine", "Move to a folder")
+    in_work.get_by_role("radio", name="No folder").check()
+    in_work.get_by_role("button", name="Move", exact=True).click()
+    expect(in_work.get_by_text("Answers use 1 document from the folder “Work”.")).to_have_count(0)

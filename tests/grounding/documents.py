@@ -9,12 +9,13 @@ from typing import Any
 from django.utils import timezone
 
 from conversations.grounding.passage_index import insert_passages
-from conversations.models import Conversation, Document, Scenario
+from conversations.models import Document
 from conversations.parsing import ParsedPassage
+from conversations.services.documents.documents import Place
 
 
 def store_document(
-    place: Conversation | Scenario,
+    place: Place,
     texts: Sequence[str | tuple[str, str]],
     *,
     name: str = "guide.md",
@@ -22,7 +23,7 @@ def store_document(
     **fields: Any,
 ) -> Document:
     """Store a document whose passages are *texts*, each with a heading if it is a pair."""
-    where = {"conversation": place} if isinstance(place, Conversation) else {"scenario": place}
+    where = {place._meta.model_name: place}
     pairs = [("", text) if isinstance(text, str) else text for text in texts]
     values = {
         "state": "ready",

@@ -9,6 +9,8 @@ from conversations.grounding.lexical_search import lexical_search
 from conversations.grounding.search_scope import load_question
 from conversations.grounding.semantic_search import semantic_search
 from conversations.models import Conversation, Document, Scenario
+from conversations.services.conversations.folders import create_folder, delete_folder
+from conversations.services.conversations.list_changes import move_conversations, undo_list_change
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.grounding.documents import store_document
 from tests.support.people import begin, make_user, post
@@ -74,6 +76,39 @@ def test_those_of_another_users_scenario_are_found_only_while_it_is_offered(conv
     assert (load_question(reply.pk) is not None) is offered
 
 
+def test_those_of_its_folder_are_found_while_it_is_in_that_folder(alice, conversation, reply):
+    work, home = create_folder(alice, name="Work"), create_folder(alice, name="Home")
+    add(conversation, "mine")
+    add(work, "of the folder")
+    add(home, "of another folder")
+    assert found(reply) == {"mine"}
+    move_conversations(alice, [conversation.public_id], work)
+    assert found(reply) == {"mine", "of the folder"}
+    change = move_conversations(alice, [conversation.public_id], None)
+    assert found(reply) == {"mine"}
+    undo_list_change(alice, change.pk)
+    assert found(reply) == {"mine", "of the folder"}
+    delete_folder(alice, work.pk)
+    assert found(reply) == {"mine"}
+
+
+def test_a_folder_brings_no_documents_of_others(conversation, reply):
+    folder = create_folder(make_user("bob"), name="Bob's")
+    add(folder, "of Bob's folder")
+    Conversation.objects.filter(pk=conversation.pk).update(folder=folder)
+    assert found(reply) == set()
+    assert load_question(reply.pk) is None
+
+
+def test_a_passage_says_where_its_document_is(alice, conversation, reply):
+    folder = create_folder(alice, name="Work")
+    move_conversations(alice, [conversation.public_id], folder)
+    for place, name in ((conversation, "mine"), (folder, "of the folder"), (conversation.scenario, "of the scenario")):
+        add(place, name)
+    places = {each.source: each.place for each in lexical_search(reply.pk, QUESTION, most=50)}
+    assert places == {"mine": "", "of the folder": "folder", "of the scenario": "scenario"}
+
+
 @pytest.mark.parametrize("state", ["waiting", "parsing", "failed"])
 def test_a_document_that_is_not_ready_is_not_found(conversation, reply, state):
     add(conversation, "half read", state=state, lease_until=timezone.now())
@@ -98,6 +133,14 @@ def test_what_is_no_reply_finds_nothing(conversation, reply):
     add(conversation, "mine")
     assert lexical_search(reply.pk + 1_000, QUESTION, most=50) == []
     assert load_question(reply.parent_id) is None
+
+
+def test_a_document_of_the_folder_is_named_like_any_other(alice, conversation):
+    folder = create_folder(alice, name="Work")
+    move_conversations(alice, [conversation.public_id], folder)
+    add(conversation, "mine")
+    add(folder, "Plan.pdf")
+    assert found(ask(conversation, f"@plan.pdf {QUESTION}")) == {"Plan.pdf"}
 
 
 def ask(conversation, content):

@@ -10,6 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from conversations.models import Conversation, Document, Scenario
+from conversations.services.conversations.folders import create_folder
+from conversations.views.documents.document_list import Addresses
 from tests.support.documents import add, make_failed
 from tests.support.people import begin, make_user
 
@@ -33,20 +35,18 @@ def files(*names):
 
 
 def adding_to(place):
-    if isinstance(place, Scenario):
-        return reverse("conversations:add_scenario_documents", args=[place.pk])
-    return reverse("conversations:add_conversation_documents", args=[place.public_id])
+    return Addresses.of(place).add
 
 
 def address(action, document):
-    place = document.conversation or document.scenario
-    kind = "conversation" if document.conversation else "scenario"
-    key = place.public_id if document.conversation else place.pk
-    return reverse(f"conversations:{action}_{kind}_document", args=[key, document.public_id])
+    place = document.conversation or document.folder or document.scenario
+    return Addresses.of(place).of_document(action, document)
 
 
-@pytest.fixture(params=["conversation", "scenario"])
+@pytest.fixture(params=["conversation", "folder", "scenario"])
 def place(request, alice):
+    if request.param == "folder":
+        return create_folder(alice, name="Work")
     return begin(alice) if request.param == "conversation" else Scenario.objects.create(name="Guide", owner=alice)
 
 
@@ -88,6 +88,8 @@ def test_a_form_without_a_script_leads_back_to_where_it_was(alice):
     client = client_of(alice)
     assert client.post(adding_to(conversation), files("a")).url == f"/c/{conversation.public_id}/"
     assert client.post(adding_to(scenario), files("a")).url == f"/scenarios/{scenario.pk}/documents/"
+    folder = create_folder(alice, name="Work")
+    assert client.post(adding_to(folder), files("a")).url == f"/conversations/folders/{folder.pk}/"
 
 
 def test_a_form_without_a_script_says_what_was_refused(alice, place, settings):

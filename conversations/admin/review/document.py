@@ -56,7 +56,9 @@ class DocumentAdmin(ReadOnlyAdmin):
 
     @display(description=pgettext_lazy("document", "of"))
     def place(self, document: Document) -> SafeString:
-        """The conversation or the scenario that it is looked up for."""
+        """The conversation or the scenario that it is looked up for; a folder has no page here."""
+        if document.folder_id:
+            return format_html("{}", gettext("folder %(id)s") % {"id": document.folder_id})
         place = document.conversation or document.scenario
         kind = "conversation" if document.conversation else "scenario"
         url = reverse(f"admin:conversations_{kind}_change", args=[place.pk if place else None])

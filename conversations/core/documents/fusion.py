@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
+from typing import Literal
 
 RANK_OFFSET = 60
 SHINGLE_WORDS = 3
@@ -21,11 +22,15 @@ ALIKE = 0.8  # of two texts' shingles those in both, from which on one of them s
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
+# Where a document is: blank for the conversation itself.
+DocumentPlace = Literal["", "folder", "scenario"]
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A passage of a document that may answer. *rating* tells it from others of the same ranking: higher is better.
 
-    One from the web is of no *document* and has the *url* of its page.
+    *place* is where its document is. One from the web is of no *document* and has the *url* of its page.
     """
 
     id: int
@@ -34,6 +39,7 @@ class Candidate:
     text: str
     rating: float
     url: str = ""
+    place: DocumentPlace = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The documents of a conversation or scenario, and whether their vectors are there."""
+"""The documents of a conversation, folder or scenario, and whether their vectors are there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Substr
 
 from chatsite.postgres.pool import replace_after_large_value
-from conversations.models import Conversation, Document, DocumentFile, Scenario
+from conversations.models import Conversation, Document, DocumentFile, Folder, Scenario
 from conversations.models.document import DocumentState
 from conversations.providers.catalog.embedding_models import embedding_model
 
@@ -46,24 +46,31 @@ class ListedDocument:
         return self.document.state in (DocumentState.WAITING, DocumentState.PARSING) or self.missing_vectors == "coming"
 
 
-def list_documents(place: Conversation | Scenario) -> list[ListedDocument]:
-    """Return the documents of *place* in the order in which they were added, without those of its scenario."""
+def list_documents(place: Conversation | Folder | Scenario) -> list[ListedDocument]:
+    """Return the documents of *place* alone, in the order in which they were added."""
     model = embedding_model()
     label = model.label if model else ""
     return [ListedDocument(document, label) for document in place.documents.order_by("id")]
 
 
-def scenario_documents_count(scenario: Scenario) -> int:
-    """Return how many documents of its scenario a conversation searches, beside its own."""
-    return scenario.documents.count()
+def documents_count(place: Folder | Scenario) -> int:
+    """Return how many documents of its folder or its scenario a conversation searches, beside its own."""
+    return place.documents.count()
 
 
 def count_documents_for(conversation: Conversation) -> int:
     """Return how many documents are searched for a message sent now, maybe as the first of *conversation*."""
-    place = Q(scenario=conversation.scenario)
+    return Document.objects.filter(in_reach_of(conversation), state=DocumentState.READY).count()
+
+
+def in_reach_of(conversation: Conversation) -> Q:
+    """Return the condition on documents that questions are looked up in; the conversation may not be stored yet."""
+    places = Q(scenario=conversation.scenario)
     if conversation.pk:
-        place |= Q(conversation=conversation)
-    return Document.objects.filter(place, state=DocumentState.READY).count()
+        places |= Q(conversation=conversation)
+    if conversation.folder_id and not conversation.is_temporary:
+        places |= Q(folder_id=conversation.folder_id)
+    return places
 
 
 def read_piece(document_id: int, *, start: int, size: int) -> bytes:

@@ -19,7 +19,8 @@ class SourcePassage:
     """A passage that was looked up. *place* is what a reply cites it by, or None where it was left out.
 
     *sent* are its words as they were sent, or all of them where none were; *cut_off* those that followed. Both are
-    blank once its document *is_deleted*. One from the web has the *url* of its page, http or https.
+    blank once its document *is_deleted*. *document_place* says where that was when it was found: `folder`, `scenario`,
+    or blank for the conversation. One from the web has the *url* of its page, http or https.
     """
 
     place: int | None
@@ -28,6 +29,7 @@ class SourcePassage:
     cut_off: str
     is_deleted: bool
     url: str = ""
+    document_place: str = ""
 
     @property
     def host(self) -> str:
@@ -90,4 +92,5 @@ def _passage(passage: GroundingPassage, stored: StoredGrounding, place: int | No
         cut_off=text[end:],
         is_deleted=not text,
         url=url if (url := words.get("url", "")).startswith(("http://", "https://")) else "",
+        document_place=words.get("place", ""),
     )

@@ -25,7 +25,8 @@ class AccountContents:
 
 
 def count_account_contents(user: User) -> AccountContents:
-    theirs = Q(conversation__owner=user, conversation__deleted_at=None) | Q(scenario__owner=user)
+    in_conversations = Q(conversation__owner=user, conversation__deleted_at=None)
+    theirs = in_conversations | Q(folder__owner=user) | Q(scenario__owner=user)
     return AccountContents(
         conversations=Conversation.objects.filter(owner=user, deleted_at=None).count(),
         documents=Document.objects.filter(theirs).count(),

@@ -1,4 +1,4 @@
-"""Create, change, fold and delete a user's folders. Conversations of one that is deleted stay in the list."""
+"""Create, change, fold and delete a user's folders. Documents of one that is deleted go with it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from conversations.core.errors import FolderNameTaken, FolderNotFound, NameInvis
 from conversations.live.fanout import publish_list_change
 from conversations.models import Folder, Scenario
 from conversations.selectors.conversations.scenarios import find_scenario
+
+from .list_changes import delete_conversations
 
 MOST_FOLDERS = 100
 MOST_NAME_CHARACTERS = 80
@@ -56,11 +58,19 @@ def fold_folder(user: User, folder_id: int, *, is_folded: bool) -> Folder:
     return folder
 
 
-@transaction.atomic
-def delete_folder(user: User, folder_id: int) -> None:
-    """Delete the folder. Its conversations go back under their dates."""
-    find_folder(user, folder_id).delete()
-    _announce(user)
+def delete_folder(user: User, folder_id: int, *, with_conversations: bool = False) -> None:
+    """Delete the folder with its documents. Its conversations go back under their dates, or are deleted before it.
+
+    Those that are deleted can be restored, and are in no folder then.
+    """
+    folder = find_folder(user, folder_id)
+    inside = list(folder.conversations.filter(deleted_at=None).values_list("public_id", flat=True))
+    if with_conversations and inside:
+        delete_conversations(user, inside)
+    with transaction.atomic():
+        if locked := Folder.objects.select_for_update().filter(pk=folder.pk).first():  # no document comes in now
+            locked.delete()
+        _announce(user)
 
 
 def scenario_of_folder(user: User, folder: Folder) -> Scenario | None:

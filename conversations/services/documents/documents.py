@@ -20,12 +20,13 @@ from conversations.core.errors import (
     ConversationNotFound,
     DocumentEmpty,
     DocumentTooLarge,
+    FolderNotFound,
     ScenarioNotFound,
     TooManyDocuments,
 )
 from conversations.core.text.file_names import clean_file_name
 from conversations.live.fanout import DOCUMENTS, publish
-from conversations.models import Conversation, Document, DocumentFile, Scenario
+from conversations.models import Conversation, Document, DocumentFile, Folder, Scenario
 from conversations.models.document import DocumentState
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.windows.active_path import lock_conversation
@@ -33,7 +34,7 @@ from conversations.services.windows.active_path import lock_conversation
 from .storage_limit import BYTES_PER_MEGABYTE, check_storage
 from .upload_limits import count_upload
 
-Place = Conversation | Scenario
+Place = Conversation | Folder | Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,10 @@ def _lock(place: Place) -> dict[str, Place]:
     """Lock the place until the transaction ends, and return it by the name of the document's column."""
     if isinstance(place, Conversation):
         return {"conversation": lock_conversation(place)}
+    if isinstance(place, Folder):
+        if (folder := Folder.objects.select_for_update().filter(pk=place.pk).first()) is None:
+            raise FolderNotFound
+        return {"folder": folder}
     scenario = Scenario.objects.select_for_update().filter(pk=place.pk).first()
     if scenario is None:
         raise ScenarioNotFound

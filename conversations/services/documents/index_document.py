@@ -22,6 +22,7 @@ from conversations.grounding.passage_index import insert_passages
 from conversations.models import Document, DocumentFile, Passage, Scenario
 from conversations.models.document import DocumentState
 from conversations.parsing import ParsedPassage, SkippedParts
+from conversations.services.conversations.conversations import default_scenario
 from conversations.services.language_models.model_context import model_context
 
 LEASE = dt.timedelta(seconds=15)
@@ -93,7 +94,8 @@ def claim_document(worker: str, served: Sequence[int]) -> tuple[HeldDocument | N
 
 def _begin(document_id: int, worker: str) -> HeldDocument:
     """Forget what an earlier attempt has left, and say in what this one counts and indexes."""
-    document = Document.objects.select_related("conversation__scenario", "scenario").get(pk=document_id)
+    documents = Document.objects.select_related("conversation__scenario", "folder__scenario", "scenario")
+    document = documents.get(pk=document_id)
     document.passages.all().delete()
     held = HeldDocument(
         id=document.pk,
@@ -111,6 +113,8 @@ def _scenario_of(document: Document) -> Scenario:
     """Return the scenario by whose language model its passages are counted."""
     if document.conversation:
         return document.conversation.scenario
+    if document.folder:
+        return document.folder.scenario or default_scenario()
     return cast(Scenario, document.scenario)  # it has one place
 
 

@@ -34,6 +34,8 @@ class Kept:
         if key not in self.numbers:
             origin = "document" if candidate.document else "url"
             entry = dict(zip((origin, "source", "text"), key, strict=True)) | {"score": found.score}
+            if candidate.place:
+                entry["place"] = candidate.place
             self.grounding.append(entry)
             self.numbers[key] = len(self.grounding)
         return self.numbers[key]

@@ -36,8 +36,8 @@ from conversations.services.documents.storage_limit import check_storage
 from conversations.services.windows.active_path import lock_conversation
 
 COPIED_SETTINGS = (
-    *("scenario_id", "language_model", "effort", "summarises", "notes", "kept_out_of_recall", "searches_web"),
-    *("title_is_given", "temporary_until"),
+    *("scenario_id", "folder_id", "language_model", "effort", "summarises", "notes", "kept_out_of_recall"),
+    *("searches_web", "title_is_given", "temporary_until"),
 )
 # Documents and pictures are the same in both where their digests are: each is once in a conversation.
 COPY_PICTURES = """

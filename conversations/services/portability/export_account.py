@@ -88,16 +88,16 @@ def _conversation_pieces(conversation: Conversation) -> Iterator[bytes]:
 
 # Documents
 
-DOCUMENT_HEADER = ("file", "name", "conversation", "scenario", "size_bytes", "state", "added_at")
+DOCUMENT_HEADER = ("file", "name", "conversation", "folder", "scenario", "size_bytes", "state", "added_at")
 
 
 def _own_documents(user: User) -> QuerySet[Document]:
     in_conversations = Q(conversation__owner=user, conversation__deleted_at=None, conversation__temporary_until=None)
-    return Document.objects.filter(in_conversations | Q(scenario__owner=user))
+    return Document.objects.filter(in_conversations | Q(folder__owner=user) | Q(scenario__owner=user))
 
 
 def _documents_with_places(user: User) -> QuerySet[Document]:
-    return _own_documents(user).select_related("conversation", "scenario")
+    return _own_documents(user).select_related("conversation", "folder", "scenario")
 
 
 def _document_path(document: Document) -> str:
@@ -112,8 +112,9 @@ def _document_pieces(document: Document) -> Iterator[bytes]:
 
 
 def _document_row(document: Document) -> list[Any]:
-    conversation, scenario = document.conversation, document.scenario
-    place = [conversation.public_id if conversation else None, scenario.name if scenario else None]
+    conversation, folder, scenario = document.conversation, document.folder, document.scenario
+    names = [named.name if named else None for named in (folder, scenario)]
+    place = [conversation.public_id if conversation else None, *names]
     return [_document_path(document), document.name, *place, document.size_bytes, document.state, document.created_at]
 
 

@@ -49,7 +49,9 @@ logger = logging.getLogger(__name__)
 CALLS = ToolCall.objects.filter(reply=OuterRef("pk"))
 STILL_READ = (DocumentState.WAITING, DocumentState.PARSING)
 DOCUMENTS = Document.objects.filter(
-    Q(conversation=OuterRef("conversation")) | Q(scenario=OuterRef("conversation__scenario"))
+    Q(conversation=OuterRef("conversation"))
+    | Q(folder=OuterRef("conversation__folder"))
+    | Q(scenario=OuterRef("conversation__scenario"))
 )
 # A reply by its id, with everything that its windows and its first step need.
 TO_BE_MADE = CompiledQuery(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Q
 from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -12,8 +11,10 @@ from django.views.decorators.http import require_GET
 
 from conversations.access import find_conversation
 from conversations.models import Conversation, Document
+from conversations.selectors.conversations.documents import in_reach_of
 from conversations.selectors.conversations.scenarios import list_scenarios
 from conversations.services.conversations.conversations import scenario_to_begin_with
+from conversations.services.conversations.folders import find_folder
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
@@ -50,20 +51,28 @@ def commands(request: HtmxRequest) -> HttpResponse:
                 {"name": name, "url": reverse("conversations:saved_prompt", args=[pk])} for pk, name in prompts
             ],
             "scenarios": _scenarios(request, conversation),
-            "documents": _documents(conversation) if conversation else [],
+            "documents": _documents(conversation or _begun(request)),
         }
     )
 
 
 def _scenarios(request: HtmxRequest, conversation: Conversation | None) -> list[dict[str, Any]]:
     """Those that could be chosen in place of the one that the conversation has."""
-    begun_with = scenario_to_begin_with(request.user, parameters.scenario_id(request))
-    chosen = conversation.scenario_id if conversation else begun_with.pk
+    chosen = conversation.scenario_id if conversation else _begun(request).scenario_id
     offered = [scenario for scenario in list_scenarios(request.user) if scenario.pk != chosen]
     return [{"name": str(scenario.shown_name), "id": scenario.pk} for scenario in offered]
 
 
+def _begun(request: HtmxRequest) -> Conversation:
+    """Return a conversation as the first message would begin it, with the scenario and in the folder of the query."""
+    folder_id = parameters.folder_id(request)
+    return Conversation(
+        owner=request.user,
+        scenario=scenario_to_begin_with(request.user, parameters.scenario_id(request)),
+        folder=find_folder(request.user, folder_id) if folder_id else None,
+    )
+
+
 def _documents(conversation: Conversation) -> list[str]:
     """Return the names of those that questions are looked up in."""
-    in_reach = Q(conversation=conversation) | Q(scenario=conversation.scenario)
-    return list(Document.objects.filter(in_reach).order_by("pk").values_list("name", flat=True))
+    return list(Document.objects.filter(in_reach_of(conversation)).order_by("pk").values_list("name", flat=True))

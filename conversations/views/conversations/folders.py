@@ -29,6 +29,7 @@ from conversations.services.conversations.folders import (
     fold_folder,
 )
 from conversations.services.conversations.list_changes import move_conversations
+from conversations.views.documents.document_list import documents_context
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
@@ -50,8 +51,12 @@ def folders(request: HtmxRequest) -> HttpResponse:
         except InputError as refusal:
             error = error_sentence(refusal, request_reader(request))
     there = Q(conversations__deleted_at=None)
+    counts = {
+        "held": Count("conversations", filter=there, distinct=True),
+        "document_count": Count("documents", distinct=True),
+    }
     context = {
-        "folders": request.user.folders.annotate(held=Count("conversations", filter=there)).select_related("scenario"),
+        "folders": request.user.folders.annotate(**counts).select_related("scenario"),
         **_form_context(request, typed, error),
     }
     return render(request, "conversations/folders.html", context, status=400 if error else 200)
@@ -60,7 +65,7 @@ def folders(request: HtmxRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @answers_errors()
 def folder(request: HtmxRequest, folder_id: int) -> HttpResponse:
-    """A folder with all of its conversations; by POST it gets another name and scenario."""
+    """A folder with its documents and all of its conversations; by POST it gets another name and scenario."""
     found, error = find_folder(request.user, folder_id), ""
     typed = found.name
     if request.method == "POST":
@@ -74,6 +79,7 @@ def folder(request: HtmxRequest, folder_id: int) -> HttpResponse:
     before = parameters.moment(request, "before")
     shown = list_conversations(request.user, Place.ANYWHERE, folder=found, before=before, limit=CONVERSATIONS_PER_PAGE)
     context = {
+        **documents_context(found, request_reader(request)),
         "folder": found,
         "conversations": shown,
         "more": shown[-1].last_active_at if len(shown) == CONVERSATIONS_PER_PAGE else None,
@@ -85,13 +91,18 @@ def folder(request: HtmxRequest, folder_id: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @answers_errors()
 def delete(request: HtmxRequest, folder_id: int) -> HttpResponse:
-    """Ask whether to delete the folder, and do it: its conversations stay."""
+    """Ask whether to delete the folder, and its conversations with it, and do it. Its documents go with it."""
     found = find_folder(request.user, folder_id)
     if request.method == "POST":
-        delete_folder(request.user, folder_id)
+        delete_folder(request.user, folder_id, with_conversations=request.POST.get("conversations") == "delete")
         messages.success(request, gettext("“%(name)s” is deleted.") % {"name": isolate_name(found.name)})
         return redirect("conversations:folders")
-    return render(request, "conversations/folder_delete.html", {"folder": found})
+    context = {
+        "folder": found,
+        "held": found.conversations.filter(deleted_at=None).count(),
+        "document_count": found.documents.count(),
+    }
+    return render(request, "conversations/folder_delete.html", context)
 
 
 @require_POST

@@ -30,6 +30,7 @@ from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 
 from .listed_conversations import CONVERSATIONS_PER_PAGE, listed_conversations
+from .page_context import folder_context
 
 MOST_AT_ONCE = 1_000
 
@@ -46,9 +47,10 @@ def actions(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
 @require_GET
 @answers_errors()
 def place(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
-    """What a conversation's page shows of its place in the list: items of the title's menu, and that it is archived."""
+    """What its page shows of where it stands: items of the title's menu, documents of its folder, being archived."""
     conversation = find_conversation(request.user, public_id)
-    return render(request, "conversations/_place.html", {"conversation": conversation, "public_id": public_id})
+    context = {"conversation": conversation, "public_id": public_id, **folder_context(conversation)}
+    return render(request, "conversations/_place.html", context)
 
 
 @require_POST

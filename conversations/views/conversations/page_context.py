@@ -20,7 +20,7 @@ from conversations.forms.tool_choice import chosen_tools
 from conversations.models import Conversation, Folder, Scenario
 from conversations.models.conversation import TEMPORARY, UNTITLED
 from conversations.providers.catalog.language_models import demo_is_used
-from conversations.selectors.conversations.documents import scenario_documents_count
+from conversations.selectors.conversations.documents import documents_count
 from conversations.selectors.conversations.thread import (
     MessagePage,
     ThreadMessage,
@@ -216,7 +216,7 @@ def _title_of(conversation: Conversation) -> str:
 
 def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, Any]:
     public_id, scenario = conversation.public_id, conversation.scenario
-    folder_id = None if conversation.pk else conversation.folder_id
+    folder_id = None if conversation.pk or conversation.is_temporary else conversation.folder_id
     return {
         "public_id": public_id,
         **scenario_context(request, conversation),
@@ -230,13 +230,20 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         "post_query": f"?folder={folder_id}" if folder_id else "",
         **adding_context(Addresses("conversation", public_id)),
         **picture_context(),
-        "scenario_documents": scenario_documents_count(scenario),
+        "scenario_documents": documents_count(scenario),
+        **folder_context(conversation),
         "web_search": web_search_choice(scenario),
         "client_id": uuid.uuid4(),
         "money_left": money_left_sentence(
             user_allowances(request.user, effective_limits(request.user)), request_reader(request)
         ),
     }
+
+
+def folder_context(conversation: Conversation) -> dict[str, Any]:
+    """The folder that the conversation is in, and how many documents its questions are looked up in there."""
+    folder = None if conversation.is_temporary else conversation.folder
+    return {"in_folder": folder, "folder_documents": documents_count(folder) if folder else 0}
 
 
 def picture_context() -> dict[str, Any]:
@@ -281,7 +288,7 @@ def _urls(public_id: uuid.UUID, folder_id: int | None) -> dict[str, str]:
         "notes": of_conversation("notes"),
         "delete": of_conversation("delete"),
         "newTemporary": f"{reverse('conversations:new')}?temporary=true",
-        "commands": reverse("conversations:commands"),
+        "commands": reverse("conversations:commands") + "?" + (f"folder={folder_id}&" if folder_id else ""),
         "newPrompt": reverse("conversations:new_saved_prompt"),
         "prompts": reverse("conversations:saved_prompts"),
         "estimate": reverse("conversations:estimate"),

@@ -1,4 +1,4 @@
-"""The list of documents of a conversation or a scenario as pages show it: its rows and its addresses."""
+"""The list of documents of a conversation, a folder or a scenario as pages show it: its rows and its addresses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from conversations.models import Conversation, Document, Scenario
+from conversations.models import Conversation, Document, Folder, Scenario
 from conversations.selectors.conversations.documents import ListedDocument, list_documents
 from conversations.services.documents.documents import Place, largest_file_bytes
 from conversations.wording.error_sentences import ReaderLocale
@@ -27,14 +27,16 @@ from .document_status import (
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the documents of one place are. *key* is the conversation's public id, or the id of the scenario."""
+    """Where the documents of one place are. *key* is the conversation's public id, or the id of the other kinds."""
 
     kind: str
     key: uuid.UUID | int
 
     @classmethod
     def of(cls, place: Place) -> Addresses:
-        return cls("conversation", place.public_id) if isinstance(place, Conversation) else cls("scenario", place.pk)
+        if isinstance(place, Conversation):
+            return cls("conversation", place.public_id)
+        return cls("folder" if isinstance(place, Folder) else "scenario", place.pk)
 
     @property
     def list(self) -> str:
@@ -102,6 +104,7 @@ def documents_context(place: Place, reader: ReaderLocale) -> dict[str, Any]:
         "is_moving": any(row.listed.is_moving for row in rows),
         "finds_by_words_only": any(row.listed.missing_vectors == "unconfigured" for row in rows),
         "scenario": place if isinstance(place, Scenario) else place.scenario,
+        "folder": place if isinstance(place, Folder) else None,
         "conversation": place if isinstance(place, Conversation) else None,
     }
 

@@ -1,6 +1,7 @@
-"""Views that list, add, download, delete and retry the documents of a conversation or a scenario.
+"""Views that list, add, download, delete and retry the documents of a conversation, a folder or a scenario.
 
-Each view answers two addresses, which differ in what they name: *public_id* of the conversation, or *scenario_id*.
+Each view answers three addresses, which differ in what they name: *public_id* of the conversation, *folder_id* or
+*scenario_id*.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from conversations.core.errors import (
 from conversations.live.database_threads import in_thread
 from conversations.models import Document
 from conversations.selectors.conversations.documents import read_piece
+from conversations.services.conversations.folders import find_folder
 from conversations.services.documents.documents import (
     AddedDocument,
     Place,
@@ -58,6 +60,8 @@ def show_missing_documents(request: HttpRequest, error: ConversationError, **add
 def _find_place(request: HtmxRequest, address: dict[str, Any]) -> Place:
     if "scenario_id" in address:
         return find_scenario_with_documents(request.user, address["scenario_id"])
+    if "folder_id" in address:
+        return find_folder(request.user, address["folder_id"])
     return find_conversation(request.user, address["public_id"])
 
 
@@ -96,9 +100,9 @@ def add(request: HtmxRequest, **address: Any) -> HttpResponse:
 
 def _keeper(request: HtmxRequest, address: dict[str, Any]) -> Callable[..., AddedDocument]:
     """Return what keeps a file in the place of *address*, which is looked for once."""
-    if "scenario_id" in address:
-        scenario = find_scenario_with_documents(request.user, address["scenario_id"])
-        return lambda **file: add_document(user=request.user, place=scenario, **file)
+    if "public_id" not in address:
+        place = _find_place(request, address)
+        return lambda **file: add_document(user=request.user, place=place, **file)
     beginning = {"public_id": address["public_id"], **parameters.beginning(request)}
     return lambda **file: add_to_conversation(user=request.user, **beginning, **file)
 
@@ -141,8 +145,8 @@ def _for_people(request: HtmxRequest, sent: list[SentFile], address: dict[str, A
     """Back to where the form was; the list, with what was refused, if anything was."""
     refused = [_file_outcome(request, file) for file in sent if file.refusal]
     if not refused:
-        in_scenario = "scenario_id" in address
-        name = "scenario_documents" if in_scenario else "conversation"
+        pages = {"scenario_id": "scenario_documents", "folder_id": "folder", "public_id": "conversation"}
+        [name] = (page for key, page in pages.items() if key in address)
         return redirect(f"conversations:{name}", *address.values())
     try:
         response = _list(request, _find_place(request, address), refused=refused)

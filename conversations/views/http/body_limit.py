@@ -38,6 +38,7 @@ Reason = Literal["large", "slow"]
 
 TAKING_FILES = {
     "conversations:add_conversation_documents",
+    "conversations:add_folder_documents",
     "conversations:add_scenario_documents",
     "conversations:add_picture",
     "conversations:post",

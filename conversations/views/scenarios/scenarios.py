@@ -22,7 +22,7 @@ from conversations.core.errors import ConversationError, ScenarioNotFound
 from conversations.forms.scenario_forms import MATTERS_TO, ScenarioFileForm, ScenarioForm
 from conversations.models import Scenario
 from conversations.providers.catalog.language_models import default_language_model, language_models
-from conversations.selectors.conversations.documents import scenario_documents_count
+from conversations.selectors.conversations.documents import documents_count
 from conversations.selectors.conversations.scenarios import (
     find_own_scenario,
     find_scenario,
@@ -90,7 +90,7 @@ def new(request: HtmxRequest) -> HttpResponse:
     instance = copy_scenario(request.user, copied)
     instance.name = gettext("%(name)s (copy)") % {"name": copied.shown_name[:NAME_CHARACTERS]}
     tools_left = len(copied.tools) - len(instance.tools)
-    return _form_page(request, instance, documents_left=scenario_documents_count(copied), tools_left=tools_left)
+    return _form_page(request, instance, documents_left=documents_count(copied), tools_left=tools_left)
 
 
 @require_http_methods(["GET", "POST"])

@@ -309,7 +309,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   startCommandsOnceTyped(form, {
     composer,
     url: () =>
-      `${urls.commands}?${new URLSearchParams(connection.isStored ? { conversation } : { scenario: beginning.scenario })}`,
+      `${urls.commands}${new URLSearchParams(connection.isStored ? { conversation } : { scenario: beginning.scenario })}`,
     onScenario: chooseScenario,
     say: (sentence) => announcer.say(sentence),
     actions,
