@@ -18,7 +18,7 @@ from tests.grounding.documents import store_document
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SLOW = "SELECT 1, 'document', 'name', '', 'text', 1.0 FROM pg_sleep(%(seconds)s)"
+SLOW = "SELECT 1, 'document', '', 'name', '', 'text', 1.0 FROM pg_sleep(%(seconds)s)"
 
 
 @pytest.fixture
