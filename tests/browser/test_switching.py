@@ -76,6 +76,19 @@ def test_it_is_fetched_once_and_when_its_link_is_pressed(two):
     assert len(fetched) == 1
 
 
+def test_it_is_fetched_when_an_arrow_key_has_brought_the_focus_to_its_link(two):
+    fetched = []
+    two.on("request", lambda request: fetched.append(request.url) if "x-without-shell" in request.headers else None)
+    listed(two, "The second one").focus()
+    two.keyboard.press("ArrowDown")
+    expect(listed(two, "The first one")).to_be_focused()
+    wait_until(two, lambda: fetched)
+    expect(heading(two)).to_have_text("The second one")
+    two.keyboard.press("Enter")
+    expect(heading(two)).to_have_text("The first one")
+    assert len(fetched) == 1
+
+
 def test_a_press_that_is_no_click_shows_nothing(two):
     listed(two, "The first one").hover()
     two.mouse.down()

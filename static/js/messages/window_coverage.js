@@ -44,11 +44,12 @@ export class WindowCoverage {
     /** @type {KnownWindow} */
     this.window = JSON.parse(dataOf(list, "coverage"));
     scroller.addEventListener("scroll", () => this.#shadeEdges(), { passive: true });
-    const observer = new ResizeObserver(() => this.#shadeEdges());
+    const observer = new ResizeObserver(() => this.#shadeEdges()); // for the first time before the page is painted
     observer.observe(scroller);
     observer.observe(list);
     signal.addEventListener("abort", () => observer.disconnect());
-    this.draw();
+    this.#drawMessages();
+    this.onChange();
   }
 
   /** Where the messages stand that are recalled: for what is being written, or for the last question. */
@@ -129,12 +130,16 @@ export class WindowCoverage {
   }
 
   draw() {
+    this.#drawMessages();
+    this.#shadeEdges();
+    this.onChange();
+  }
+
+  #drawMessages() {
     for (const article of this.#articles) {
       this.#draw(article);
     }
     this.#placeHorizon();
-    this.#shadeEdges();
-    this.onChange();
   }
 
   get #articles() {

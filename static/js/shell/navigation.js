@@ -40,6 +40,7 @@ const OF_CONVERSATION = /^\/c\/([0-9a-f-]{36})\//;
 const NOT_FOUND = 404;
 const SERVER_FAULT = 500;
 const FRESH_MS = 2_000;
+const REST_MS = 60; // of the focus, so that a held arrow key fetches nothing on its way
 const OWN_SHEETS = 'link[rel="stylesheet"]:not([data-part="shell-styles"])';
 
 export class Navigation {
@@ -47,7 +48,8 @@ export class Navigation {
   #shown;
   /** @type {AbortController | undefined} of what is being fetched */
   #fetching;
-  /** What is fetched while a link is still held down. @type {{address: string, began: number, ending: AbortController, view: Promise<Fetched>} | undefined} */
+  #restTimer = 0;
+  /** What is fetched while a link is still held down or has the focus. @type {{address: string, began: number, ending: AbortController, view: Promise<Fetched>} | undefined} */
   #ahead;
   /** What was in view at each entry of the history that was left, by its key. @type {Map<string, unknown>} */
   #places = new Map();
@@ -69,7 +71,8 @@ export class Navigation {
     this.onArrived = onArrived;
     this.onStayed = onStayed;
     history.scrollRestoration = "manual"; // before what is to be scrolled has come, the browser could not
-    addEventListener("pointerdown", (event) => this.#fetchAhead(event), { passive: true });
+    addEventListener("pointerdown", (event) => this.#pressed(event), { passive: true });
+    addEventListener("focusin", (event) => this.#focused(event));
     addEventListener("pointercancel", () => this.#ahead?.ending.abort()); // the finger scrolls
     addEventListener("click", (event) => this.#follow(event)); // after all others: what opens here as a panel is no link
     addEventListener("popstate", () => this.#goBack());
@@ -121,17 +124,35 @@ export class Navigation {
   }
 
   /**
-   * Fetch what a link leads to as soon as it is pressed: until it is let go, most of it has come.
+   * Fetch what a link of the list leads to as soon as it is pressed: until it is let go, most of it has come.
    * @param {PointerEvent} event
    */
-  #fetchAhead(event) {
+  #pressed(event) {
     const address = addressFollowedBy(event);
     if (address !== undefined && closest(event, "[data-entry]")) {
-      this.#ahead?.ending.abort();
-      const ending = new AbortController();
-      const view = fetchView(address, ending.signal).catch(() => undefined);
-      this.#ahead = { address, began: performance.now(), ending, view };
+      this.#fetchAhead(address);
     }
+  }
+
+  /**
+   * Fetch what a link of the list leads to once a key has brought the focus to it, and it stays: Enter may follow.
+   * @param {FocusEvent} event
+   */
+  #focused(event) {
+    clearTimeout(this.#restTimer);
+    const link = closest(event, "[data-entry]:focus-visible", HTMLAnchorElement);
+    const address = link && addressOf(link);
+    if (address && address !== this.#address) {
+      this.#restTimer = setTimeout(() => this.#fetchAhead(address), REST_MS);
+    }
+  }
+
+  /** @param {string} address */
+  #fetchAhead(address) {
+    this.#ahead?.ending.abort();
+    const ending = new AbortController();
+    const view = fetchView(address, ending.signal).catch(() => undefined);
+    this.#ahead = { address, began: performance.now(), ending, view };
   }
 
   /**
@@ -141,6 +162,7 @@ export class Navigation {
    * @returns {Promise<Fetched>}
    */
   async #fetch(address, signal) {
+    clearTimeout(this.#restTimer);
     const ahead = this.#ahead;
     this.#ahead = undefined;
     if (ahead?.address === address && performance.now() - ahead.began < FRESH_MS) {
@@ -288,7 +310,7 @@ async function fetchView(address, signal) {
   }
   const template = document.createElement("template");
   template.innerHTML = await response.text();
-  const content = document.importNode(template.content, true);
+  const { content } = template;
   const view = query(content, '[data-part="view"]');
   return view && { view, sheets: queryAll(content, OWN_SHEETS, HTMLLinkElement) };
 }

@@ -43,7 +43,10 @@ export function drawTabStop(sidebar) {
 function setTabStop(sidebar, stop) {
   const entry = stop.closest(".entry");
   for (const each of queryAll(sidebar, `${LINK}, ${ACTION}`)) {
-    each.tabIndex = each.closest(".entry") === entry && each.matches(LINK) ? 0 : -1;
+    const tabIndex = each.closest(".entry") === entry && each.matches(LINK) ? 0 : -1;
+    if (each.tabIndex !== tabIndex) {
+      each.tabIndex = tabIndex; // of what has the focus, setting it computes the style of the page
+    }
   }
 }
 
