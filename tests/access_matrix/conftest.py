@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from .world import World
 
@@ -13,6 +13,8 @@ from .world import World
 @pytest.fixture(scope="module")  # no longer: what holds locks would keep other modules from emptying the tables
 def stored_world(django_db_setup: None, django_db_blocker: object) -> Iterator[World]:
     with django_db_blocker.unblock(), transaction.atomic():
+        with connection.cursor() as cursor:  # reading all tables at once would start two processes for each cell
+            cursor.execute("SET LOCAL max_parallel_workers_per_gather = 0")
         yield World()
         transaction.set_rollback(True)
 
