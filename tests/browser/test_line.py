@@ -23,6 +23,7 @@ from .page_actions import (
 from .test_long_conversations import make_long
 from .test_places import shown
 
+pytestmark = pytest.mark.moving
 FIRST_SEEN = "() => document.querySelector('[data-horizon] ~ [data-message]')?.dataset.position ?? 0"
 COLOUR = "e => getComputedStyle(e).backgroundColor"
 

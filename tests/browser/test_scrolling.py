@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from .page_actions import messages, say
 
+pytestmark = pytest.mark.moving
 MAKE_LONG = """
 from conversations.models import Conversation
 from tests.admin.stored import say

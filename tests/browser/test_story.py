@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.people import PASSWORD
@@ -20,6 +21,7 @@ from .page_actions import (
     write,
 )
 
+pytestmark = pytest.mark.moving
 WITHOUT_AN_ADMIN = "from chatsite.accounts.models import User; User.objects.update(role='user')"
 
 

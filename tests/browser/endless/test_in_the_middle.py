@@ -20,7 +20,7 @@ from tests.browser.page_actions import (
 )
 from tests.support.upstream import Upstream
 
-pytestmark = pytest.mark.usefixtures("provider")
+pytestmark = [pytest.mark.moving, pytest.mark.usefixtures("provider")]
 
 
 def begin(page: Page, question: str = "Tell me all of it") -> Locator:

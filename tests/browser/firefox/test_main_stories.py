@@ -7,6 +7,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.page_actions import CONVERSATION_PATH, composer, content_of, messages, replies, say, streaming, write
 
+pytestmark = pytest.mark.moving
+
 
 def test_it_is_firefox(page):
     assert "Firefox/" in page.evaluate("navigator.userAgent")
