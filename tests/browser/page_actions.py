@@ -7,11 +7,13 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from playwright.sync_api import APIResponse, Locator, Page, Route, WebSocketRoute, expect
 
 from tests.support.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 
+T = TypeVar("T")
 CONVERSATION_PATH = re.compile(r"/c/[0-9a-f-]{36}/")
 
 
@@ -96,12 +98,13 @@ def is_at_end(page: Page) -> bool:
     return bool(scroller(page).evaluate("e => e.scrollHeight - e.scrollTop - e.clientHeight < 3"))
 
 
-def wait_until(page: Page, condition: Callable[[], object]) -> None:
-    """Return once *condition* is true, for what `expect` has no words for. The page goes on meanwhile."""
+def wait_until(page: Page, condition: Callable[[], T]) -> T:
+    """Return what *condition* says once that is true, for what `expect` can't say. The page goes on meanwhile."""
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
+    while not (result := condition()):
         assert time.monotonic() < deadline, f"{condition} did not come true"
         page.wait_for_timeout(LOOK_AGAIN_SECONDS * 1_000)
+    return result
 
 
 def scroll_up_to(page: Page, there: Locator) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import replies, say
+from .page_actions import replies, say, wait_until
 
 # A browser with two voices, which says nothing by itself: the test ends each piece.
 VOICES = """
@@ -46,7 +46,7 @@ def test_a_reply_is_read_sentence_by_sentence_and_ends(talk):
     button = reply.get_by_role("button", name="Read aloud")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")
-    pieces = said(talk)
+    pieces = wait_until(talk, lambda: said(talk))  # all of them are said at once, when the code for it has come
     assert {language for language, _ in pieces} == {"en-GB"}
     assert len(pieces) > 1
     assert pieces[0][1].startswith("I have read that")

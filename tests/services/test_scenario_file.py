@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from chatsite.names import clean_name
 from conversations.models import Scenario
 from conversations.models.scenario import WebSearch
+from conversations.services.language_models.sampling import RESERVED
 from conversations.services.scenarios.scenario_file import problems_of, read_document, write_document
 from conversations.services.scenarios.scenarios import SETTINGS
 from tests.support.hypothesis_profile import count_cases
@@ -42,7 +43,7 @@ TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"
 TOKENS = st.none() | st.integers(100, 3_000)
 SHARE = st.decimals("0.01", 1, places=2)
 SAMPLING = st.dictionaries(
-    TEXT.filter(lambda name: name not in ("n", "user")),
+    TEXT.filter(lambda name: name not in RESERVED),  # Hypothesis also tries words that stand in our code
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.lists(TEXT),
     max_size=4,
 )

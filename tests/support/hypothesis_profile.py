@@ -15,7 +15,8 @@ FEWEST_CASES = 10
 def load_profile() -> None:
     """Make it the default. A test's own settings take theirs from the default when its module is loaded.
 
-    CI tries the same cases every time, elsewhere each run tries new ones.
+    CI tries the same cases every time, but for some that are made of words and numbers in those of our modules that the
+    process has loaded by then, and elsewhere each run tries new ones.
     """
     settings.register_profile(
         "windowseat",
