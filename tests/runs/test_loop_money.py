@@ -7,6 +7,7 @@ import json
 from decimal import Decimal
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from chatsite.accounts.models import Limits
@@ -166,9 +167,10 @@ def ask_without_looking(person):
     """Ask as if there had been money in the moment in which it was posted."""
     money = Limits.objects.filter(user=person)
     before = money.get().money_per_day_usd
-    money.update(money_per_day_usd=None)
-    reply = ask(person)
-    money.update(money_per_day_usd=before)
+    with transaction.atomic():  # or the worker may begin the reply before there is none again
+        money.update(money_per_day_usd=None)
+        reply = ask(person)
+        money.update(money_per_day_usd=before)
     return reply
 
 
