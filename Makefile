@@ -13,7 +13,7 @@ PYTHON3 = $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 PIP_COMPILE = $(PYTHON) -m piptools compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
 # A test that was ended for waiting would be begun again by each new worker.
-ALL_TESTS := --numprocesses 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+ALL_TESTS := --numprocesses 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 PEERS = $(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	print(*project["optional-dependencies"]["bench"], sep="\n")'
 
@@ -32,7 +32,7 @@ run: $(INSTALLED)  ## Start the site: prepares the database, prints the address 
 manage: $(INSTALLED)  ## Any command of Django's: make manage ARGS="shell"
 	@$(PYTHON) manage.py $(ARGS)
 
-# Most tests wait for a browser, a server or a worker, so two processes take little more than half the time of one. Each
+# Tests wait for a browser, a server or a worker for a third of their time, so three processes keep two cores busy. Each
 # takes whole files, in the order of their names: what the tests of a folder share stays with them.
 test: $(INSTALLED)  ## Run all tests, or some: make test ARGS="tests/core -k window"
 	@$(PYTHON) -m pytest $(or $(ARGS),$(ALL_TESTS))
