@@ -35,6 +35,7 @@ BODY_IDS = {
     ("conversations:rename", "current"): "public_id",
     ("conversations:delete", "current"): "public_id",
     ("conversations:export_several", "conversation"): "public_id",
+    ("conversations:export_several", "whole_folder"): "folder_id",
     ("conversations:show_costs", "current"): "public_id",
     ("conversations:star", "current"): "public_id",
     ("conversations:fold_folder", "current"): "public_id",

@@ -35,7 +35,7 @@ def _reads_of(path: Path) -> Iterator[tuple[str, str]]:
     module = ".".join(path.relative_to(PROJECT).with_suffix("").parts)
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READS:
-            field = READS[node.func.attr] or node.args[1].value
+            field = node.args[1].value if len(node.args) > 1 else READS[node.func.attr]
             yield module, field
 
 

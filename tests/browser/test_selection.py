@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zipfile import ZipFile
+
 import pytest
 from playwright.sync_api import expect
 
@@ -41,6 +43,11 @@ def test_a_range_is_deleted_offline_says_so_and_undo_brings_all_back(three):
     expect(three.get_by_text("Not done: there is no connection.")).to_be_visible()
     expect(bar(three).get_by_role("status")).to_have_text("2 selected")
     three.context.set_offline(False)
+    bar(three).get_by_role("button", name="Export").click()
+    with three.expect_download() as download:
+        three.get_by_role("dialog").get_by_role("button", name="Markdown").click()
+    assert len(ZipFile(download.value.path()).namelist()) == 2
+    three.get_by_role("dialog").get_by_role("link", name="Close").click()
     bar(three).get_by_role("button", name="Delete").click()
     expect(three.get_by_text("2 conversations are deleted.")).to_be_visible()
     expect(bar(three)).to_have_count(0)

@@ -14,6 +14,8 @@ from django.urls import reverse
 
 from conversations.models import ExportLease
 from conversations.services.conversations.conversations import keep_conversation, start_conversation
+from conversations.services.conversations.folders import create_folder
+from conversations.services.conversations.list_changes import arrange_conversations, move_conversations
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.portability.export_lease import take_lease
 from conversations.services.replies.end_reply import COMPLETE, end_reply
@@ -119,6 +121,34 @@ def test_several_come_in_one_zip(alice, talk):
     texts = [archive.read(name).decode() for name in archive.namelist()]
     assert ["Snow?" in text for text in texts] == [True, False]
     assert ["Rain?" in text for text in texts] == [False, True]
+
+
+def test_a_folder_comes_whole_in_one_zip_and_an_empty_one_says_so(alice, talk):
+    answer(talk, "Snow?", "Yes")
+    kept = create_folder(alice, name="Winter/2027")
+    for each in (kept_one := begin(alice), starred := begin(alice), begin(alice)):
+        answer(each, f"Question {each.pk}", "Yes")
+    move_conversations(alice, [kept_one.public_id, starred.public_id], kept)
+    arrange_conversations(alice, [starred.public_id], starred=True, archived=True)
+    response, body = downloaded(alice, SEVERAL, {"whole_folder": kept.pk, "kind": "markdown"})
+    assert 'filename="Winter 2027 ' in response["Content-Disposition"]
+    archive = ZipFile(io.BytesIO(body))
+    texts = "".join(archive.read(name).decode() for name in archive.namelist())
+    assert len(archive.namelist()) == 2
+    assert f"Question {kept_one.pk}" in texts
+    assert f"Question {starred.pk}" in texts
+    empty = create_folder(alice, name="Nothing yet")
+    response, _ = downloaded(alice, SEVERAL, {"whole_folder": empty.pk, "kind": "markdown"})
+    assert response.status_code == 409
+    response, _ = downloaded(make_user("bob"), SEVERAL, {"whole_folder": kept.pk, "kind": "markdown"})
+    assert response.status_code == 404
+
+
+def test_those_that_are_ticked_are_exported_also_with_a_folder_to_move_them_to(alice, talk):
+    answer(talk, "Snow?", "Yes")
+    kept = create_folder(alice, name="Winter")
+    _, body = downloaded(alice, SEVERAL, {"conversation": [talk.public_id], "folder": kept.pk, "kind": "json"})
+    assert len(ZipFile(io.BytesIO(body)).namelist()) == 1
 
 
 def test_someone_elses_among_several_is_not_found(alice, talk):

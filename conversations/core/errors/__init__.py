@@ -11,7 +11,7 @@
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ ├ NameInvisible, SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
-    │ │ FolderNameTaken, TooManyFolders
+    │ │ FolderNameTaken, TooManyFolders, FolderEmpty
     │ ├ ImportsForbidden, ImportTooLarge, TooManyImports, ImportNotFound, ImportPieceMisplaced
     │ └ PictureTooLarge, TooManyPictures, PicturesGone, PictureAlreadySent
     ├ SiteBusy                        the same request may be answered in a moment
@@ -206,6 +206,7 @@ from .inputs import (
     EffortNotAccepted,
     EmptyMessage,
     ExportUnderWay,
+    FolderEmpty,
     FolderNameTaken,
     FrameError,
     InputError,
@@ -339,6 +340,7 @@ __all__ = [
     "ExportWithoutConversations",
     "FileMissing",
     "FilesTooLarge",
+    "FolderEmpty",
     "FolderNameTaken",
     "FolderNotFound",
     "FrameError",

@@ -252,6 +252,11 @@ class FolderNameTaken(InputError):
     template = "You have another folder of this name. Choose a different one."
 
 
+class FolderEmpty(InputError):
+    code = "folder_empty"
+    template = "Nothing is in this folder, so there is nothing to export."
+
+
 class TooManyFolders(InputError):
     code = "too_many_folders"
     template = "You have %(most)s folders, the most that can be kept. Delete one first."

@@ -44,7 +44,7 @@ def list_conversations(
     *,
     folder: Folder | None = None,
     before: dt.datetime | None = None,
-    limit: int = 50,
+    limit: int | None = 50,
     in_title: str = "",
 ) -> list[Conversation]:
     """Return the user's conversations of a *place*, most recently active first; *before* asks for the next page.

@@ -13,12 +13,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from conversations.access import find_conversation
-from conversations.core.errors import ExportUnderWay, FrameError, TemporaryNotExported
+from conversations.core.errors import ExportUnderWay, FolderEmpty, FrameError, TemporaryNotExported
 from conversations.core.text.file_names import fit_into_path
 from conversations.core.text.zip_stream import Entries, zip_pieces
-from conversations.models import Conversation
+from conversations.models import Conversation, Folder
 from conversations.models.conversation import UNTITLED
+from conversations.selectors.conversations.conversation_list import Place, list_conversations
 from conversations.services.conversations.conversation_json import whole_conversation_json
+from conversations.services.conversations.folders import find_folder
+from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.export_stream import export_response
 from conversations.views.http.htmx_request import HtmxRequest
@@ -55,24 +58,43 @@ def export(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 @answers_errors()
 def export_several(request: HtmxRequest) -> HttpResponseBase:
-    """Send those whose ids are given as `conversation`, in one ZIP of files of a `kind`; without one, ask for it."""
+    """Send conversations in one ZIP of files of a `kind`; without one, ask for it.
+
+    Those whose ids are given as `conversation`, or all of the `whole_folder`. (In the form that selects them, `folder`
+    is where they are to be moved.)
+    """
     given = request.POST if request.method == "POST" else request.GET
-    ids = list(dict.fromkeys(map(_unique_id, given.getlist("conversation"))))
-    if not 1 <= len(ids) <= MOST_AT_ONCE:
-        raise FrameError("conversation")
-    found = [_exported(request, public_id) for public_id in ids]
+    folder = (
+        find_folder(request.user, folder_id) if (folder_id := parameters.folder_id(request, "whole_folder")) else None
+    )
+    found = _all_of(folder) if folder else _chosen(request, given.getlist("conversation"))
     if "kind" not in given:
-        return _ask(request, conversations=found)
+        return _ask(request, conversations=found, folder=folder)
     _kind(given["kind"])
     now = timezone.now()
     pieces = zip_pieces(_files(found, given["kind"], request_reader(request)), written_at=now)
-    name = f"{settings.SITE_NAME} {now:%Y-%m-%d}.zip"
+    name = f"{(folder and fit_into_path(folder.name)) or settings.SITE_NAME} {now:%Y-%m-%d}.zip"
     return _sent(export_response(request.user, name, pieces, content_type="application/zip"))
 
 
 def _ask(request: HtmxRequest, **context: object) -> HttpResponse:
     template = "conversations/_export.html" if request.htmx else "conversations/export.html"
     return render(request, template, context)
+
+
+def _chosen(request: HtmxRequest, given: list[str]) -> list[Conversation]:
+    ids = list(dict.fromkeys(map(_unique_id, given)))
+    if not 1 <= len(ids) <= MOST_AT_ONCE:
+        raise FrameError("conversation")
+    return [_exported(request, public_id) for public_id in ids]
+
+
+def _all_of(folder: Folder) -> list[Conversation]:
+    """Return all conversations of the folder, also those that are starred or archived. Raises `FolderEmpty`."""
+    found = list_conversations(folder.owner, Place.ANYWHERE, folder=folder, limit=None)
+    if not found:
+        raise FolderEmpty
+    return found
 
 
 def _exported(request: HtmxRequest, public_id: uuid.UUID) -> Conversation:

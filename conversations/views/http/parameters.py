@@ -88,13 +88,13 @@ def scenario_id(request: HttpRequest) -> int | None:
     return int(value)
 
 
-def folder_id(request: HttpRequest) -> int | None:
+def folder_id(request: HttpRequest, name: str = "folder") -> int | None:
     """Return the id of the folder in the query or the form, or None if none is named."""
-    value = request.GET.get("folder") or request.POST.get("folder")
+    value = request.GET.get(name) or request.POST.get(name)
     if not value:
         return None
     if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
-        raise FrameError("folder")
+        raise FrameError(name)
     return int(value)
 
 

@@ -8,6 +8,7 @@ import { showProblem } from "../shared/toasts.js";
 
 const BOX = "[data-selection-box]";
 const ENTRY = "[data-entry]";
+const DIALOG = "small-dialog-body";
 
 /** @param {HTMLElement} sidebar */
 export function startSelection(sidebar) {
@@ -52,7 +53,8 @@ class Selection {
     sidebar.addEventListener("keydown", (event) => this.#press(event), { signal });
     sidebar.addEventListener("htmx:load", () => this.#draw(), { signal });
     bar.addEventListener("htmx:afterRequest", (event) => {
-      event instanceof CustomEvent && event.detail.successful && this.leave();
+      const isArranged = event instanceof CustomEvent && event.detail.successful && event.detail.target.id !== DIALOG;
+      isArranged && this.leave();
     });
     this.#draw();
   }
@@ -82,6 +84,8 @@ class Selection {
       this.leave();
     } else if (action) {
       this.#act(dataOf(action, "do"));
+    } else if (closest(event, "[data-export]")) {
+      this.#post(dataOf(this.bar, "exportUrl"), { conversation: [...this.#chosen] }, DIALOG, "innerHTML");
     }
     const entry = closest(event, BOX) ?? closest(event, ENTRY);
     const link = entry && query(/** @type {HTMLElement} */ (entry.closest(".entry")), ENTRY);
@@ -125,8 +129,17 @@ class Selection {
   #act(action) {
     const folder = find(this.bar, "select", HTMLSelectElement).value;
     const values = { action, folder, conversation: [...this.#chosen] };
-    const options = { source: this.bar, target: "#conversation-list", swap: "outerHTML", values };
-    const asked = htmx()?.ajax("POST", dataOf(this.bar, "url"), options);
+    this.#post(dataOf(this.bar, "url"), values, "conversation-list", "outerHTML");
+  }
+
+  /**
+   * @param {string} url
+   * @param {Record<string, string | string[]>} values
+   * @param {string} target id of what the answer takes the place of
+   * @param {string} swap how, as htmx calls it
+   */
+  #post(url, values, target, swap) {
+    const asked = htmx()?.ajax("POST", url, { source: this.bar, target: `#${target}`, swap, values });
     asked?.catch(() => undefined); // failed_requests.js says why
   }
 
@@ -139,7 +152,7 @@ class Selection {
     const count = this.#chosen.size;
     const words = dataOf(this.bar, count === 0 ? "none" : count === 1 ? "one" : "several");
     find(this.bar, "[data-count]").textContent = words.replace("{count}", String(count));
-    for (const button of queryAll(this.bar, "[data-do]", HTMLButtonElement)) {
+    for (const button of queryAll(this.bar, "[data-do], [data-export]", HTMLButtonElement)) {
       button.disabled = count === 0;
     }
   }
