@@ -87,8 +87,7 @@ def test_a_further_page_does_not_repeat_what_stands_on_top(request_of_alice, ali
         "Starred": [],
         "Today": ["New 1", "New 0"],
     }
-    before = dt.datetime.fromisoformat(first.before)
-    more = listed_conversations(request_of_alice, current=None, before=before)
+    more = listed_conversations(request_of_alice, current=None, before=first.before)
     assert [each.title for group in more.groups for each in group.conversations] == ["Old"]
 
 
@@ -113,5 +112,5 @@ def test_many_starred_ones_come_in_pages(request_of_alice, alice, monkeypatch):
         each for each in listed_conversations(request_of_alice, current=None).groups if each.heading == "Starred"
     ]
     assert [each.title for each in group.conversations] == ["Kept 0", "Kept 1"]
-    more = module.more_of_kind(request_of_alice, before=dt.datetime.fromisoformat(group.before))
+    more = module.more_of_kind(request_of_alice, before=group.before)
     assert [each.title for each in more.conversations] == ["Kept 2"]

@@ -34,8 +34,12 @@ def test_a_position_that_is_none_is_refused(client, alice, query):
     assert client.get(f"{of('thread', begin(alice))}?{query}").status_code == 400
 
 
-@pytest.mark.parametrize("query", ["before=yesterday", "before=2026-11-21T10:00", "before=%00", "current=x"])
-def test_a_moment_that_is_none_is_refused(client, alice, query):
+MOMENT, ID = "2026-11-21T10:00:00Z", "0b8f3c52-7d5e-4a51-9b1e-1d5b2f6f7a11"
+NO_PAGE_ENDS = ["yesterday", MOMENT, f"{MOMENT}~", f"{MOMENT}~x", f"~{ID}", f"9999-12-31~{ID}"]
+
+
+@pytest.mark.parametrize("query", [*(f"before={each}" for each in NO_PAGE_ENDS), "before=%00", "current=x"])
+def test_an_end_of_a_page_that_is_none_is_refused(client, alice, query):
     assert client.get(f"{reverse('conversations:list')}?{query}").status_code == 400
 
 
@@ -110,7 +114,7 @@ def test_the_list_goes_on_where_its_page_ended(client, alice, monkeypatch):
     Run.objects.update(state="ended")  # else all of them stand on top
     first = client.get("/").context["listed"]
     more = client.get(
-        reverse("conversations:list"), {"before": first.before}, headers={"hx-request": "true"}
+        reverse("conversations:list"), {"before": str(first.before)}, headers={"hx-request": "true"}
     ).content.decode()
     assert "Conversation 0" in more
     assert "Conversation 1" not in more

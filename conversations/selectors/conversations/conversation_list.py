@@ -13,6 +13,8 @@ from chatsite.accounts.models import User
 from conversations.models import Conversation, Document, Folder, Run
 from conversations.models.run import RunState
 
+from .list_pages import PageEnd, read_page
+
 # Begun by a picture that has not been sent, or by a message that was refused: nothing in it lasts.
 HOLDS_NOTHING = Q(
     ~Exists(Document.objects.filter(conversation=OuterRef("pk"))), head=None, title_is_given=False, notes=""
@@ -43,11 +45,13 @@ def list_conversations(
     place: Place = Place.UNDER_DATES,
     *,
     folder: Folder | None = None,
-    before: dt.datetime | None = None,
+    before: PageEnd | None = None,
     limit: int | None = 50,
     in_title: str = "",
 ) -> list[Conversation]:
-    """Return the user's conversations of a *place*, most recently active first; *before* asks for the next page.
+    """Return the user's conversations of a *place*, most recently active first.
+
+    *before* asks for the page after that end; without a *limit* all are returned.
 
     One is listed from its first message, document, name or note on; a temporary one is not, unless it is kept. With
     *in_title*, those whose title has it; with a *folder*, those in it.
@@ -58,9 +62,7 @@ def list_conversations(
         found = found.filter(folder=folder)
     if in_title:
         found = found.filter(title__icontains=in_title)
-    if before is not None:
-        found = found.filter(last_active_at__lt=before)
-    return list(found.order_by("-last_active_at")[:limit])
+    return read_page(found, before=before, limit=limit)
 
 
 LISTED = ("public_id", "title", "last_active_at", "starred", "archived", "folder_id")

@@ -12,6 +12,8 @@ from chatsite.accounts.models import User
 from conversations.core.errors import ConversationNotFound
 from conversations.models import Conversation
 
+from .list_pages import DELETED, PageEnd, read_page
+
 
 def kept_after_deletion() -> dt.timedelta:
     return dt.timedelta(days=settings.DELETED_CONVERSATION_DAYS)
@@ -27,15 +29,13 @@ def gone_at(conversation: Conversation) -> dt.datetime | None:
     return conversation.deleted_at and conversation.deleted_at + kept_after_deletion()
 
 
-def list_deleted_conversations(user: User, *, before: dt.datetime | None = None, limit: int = 50) -> list[Conversation]:
-    """Return those that can be restored, last deleted first; *before* asks for those deleted before a moment.
+def list_deleted_conversations(user: User, *, before: PageEnd | None = None, limit: int = 50) -> list[Conversation]:
+    """Return those that can be restored, last deleted first; *before* asks for the page after that end.
 
     Temporary ones are not among them: they are to leave no trace.
     """
     found = Conversation.objects.filter(owner_id=user.pk, deleted_at__gt=oldest_deletion(), temporary_until=None)
-    if before is not None:
-        found = found.filter(deleted_at__lt=before)
-    return list(found.order_by("-deleted_at")[:limit])
+    return read_page(found, before=before, limit=limit, by=DELETED)
 
 
 def find_deleted_conversation(user: User, public_id: uuid.UUID) -> Conversation:

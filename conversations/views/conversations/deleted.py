@@ -17,6 +17,7 @@ from conversations.selectors.conversations.deleted_conversations import (
     gone_at,
     list_deleted_conversations,
 )
+from conversations.selectors.conversations.list_pages import DELETED, PageEnd
 from conversations.services.conversations.conversations import remove_deleted_conversations
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
@@ -29,10 +30,10 @@ PER_PAGE = 50
 @answers_errors()
 def deleted(request: HtmxRequest) -> HttpResponse:
     """All that can be restored, and when each of them will be gone."""
-    found = list_deleted_conversations(request.user, before=parameters.moment(request, "before"), limit=PER_PAGE)
+    found = list_deleted_conversations(request.user, before=parameters.page_end(request), limit=PER_PAGE)
     context = {
         "rows": [_row(conversation) for conversation in found],
-        "more": found[-1].deleted_at if len(found) == PER_PAGE else None,
+        "more": PageEnd.of(found, limit=PER_PAGE, by=DELETED),
         "days": settings.DELETED_CONVERSATION_DAYS,
     }
     return render(request, "conversations/recently_deleted.html", context)

@@ -19,6 +19,7 @@ from conversations.core.errors import InputError
 from conversations.models import Folder
 from conversations.models.conversation import UNTITLED
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
+from conversations.selectors.conversations.list_pages import PageEnd
 from conversations.selectors.conversations.scenarios import list_scenarios
 from conversations.services.conversations.folders import (
     MOST_NAME_CHARACTERS,
@@ -76,13 +77,13 @@ def folder(request: HtmxRequest, folder_id: int) -> HttpResponse:
             return redirect("conversations:folder", folder_id)
         except InputError as refusal:
             error = error_sentence(refusal, request_reader(request))
-    before = parameters.moment(request, "before")
+    before = parameters.page_end(request)
     shown = list_conversations(request.user, Place.ANYWHERE, folder=found, before=before, limit=CONVERSATIONS_PER_PAGE)
     context = {
         **documents_context(found, request_reader(request)),
         "folder": found,
         "conversations": shown,
-        "more": shown[-1].last_active_at if len(shown) == CONVERSATIONS_PER_PAGE else None,
+        "more": PageEnd.of(shown, limit=CONVERSATIONS_PER_PAGE),
         **_form_context(request, typed, error),
     }
     return render(request, "conversations/folder.html", context, status=400 if error else 200)

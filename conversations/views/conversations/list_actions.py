@@ -18,6 +18,7 @@ from conversations.core.errors import FrameError
 from conversations.models import Conversation, Folder, ListChange
 from conversations.models.conversation import UNTITLED
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
+from conversations.selectors.conversations.list_pages import PageEnd
 from conversations.services.conversations.folders import find_folder
 from conversations.services.conversations.list_changes import (
     arrange_conversations,
@@ -81,10 +82,10 @@ def select(request: HtmxRequest) -> HttpResponse:
     context: dict[str, object] = {"folders": request.user.folders.all()}
     if request.htmx:
         return render(request, "conversations/_selection_bar.html", context)
-    before = parameters.moment(request, "before")
+    before = parameters.page_end(request)
     shown = list_conversations(request.user, Place.ANYWHERE, before=before, limit=CONVERSATIONS_PER_PAGE)
     context["conversations"] = shown
-    context["more"] = shown[-1].last_active_at if len(shown) == CONVERSATIONS_PER_PAGE else None
+    context["more"] = PageEnd.of(shown, limit=CONVERSATIONS_PER_PAGE)
     return render(request, "conversations/select.html", context)
 
 
@@ -137,10 +138,10 @@ def archived(request: HtmxRequest) -> HttpResponse:
     found = list_conversations(
         request.user,
         Place.ARCHIVED,
-        before=parameters.moment(request, "before"),
+        before=parameters.page_end(request),
         limit=CONVERSATIONS_PER_PAGE,
     )
-    more = found[-1].last_active_at if len(found) == CONVERSATIONS_PER_PAGE else None
+    more = PageEnd.of(found, limit=CONVERSATIONS_PER_PAGE)
     context = {"conversations": found, "more": more}
     return render(request, "conversations/archived.html", context)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import uuid
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from conversations.selectors.conversations.conversation_list import (
     active_conversations,
     list_conversations,
 )
+from conversations.selectors.conversations.list_pages import PageEnd
 from conversations.views.http import parameters
 
 from .date_groups import Group, Listed, group_by_date
@@ -45,7 +45,7 @@ class KindGroup:
     heading: str
     conversations: Sequence[ActiveConversation | Conversation]
     kind: str
-    before: str = ""
+    before: PageEnd | None = None
     folder: Folder | None = None
 
 
@@ -59,7 +59,7 @@ class ListedConversations:
 
     groups: list[KindGroup | Group]
     active: list[ActiveConversation]
-    before: str
+    before: PageEnd | None
     current: uuid.UUID | None
 
     @property
@@ -84,33 +84,33 @@ class ListedConversations:
 
 
 def listed_conversations(
-    request: HttpRequest, *, current: uuid.UUID | None, before: dt.datetime | None = None
+    request: HttpRequest, *, current: uuid.UUID | None, before: PageEnd | None = None
 ) -> ListedConversations:
-    """Return the first page of the list, or the one of the conversations before a moment."""
+    """Return the first page of the list, or the one after the end of another."""
     user = cast(User, request.user)
     found = list_conversations(user, before=before, limit=CONVERSATIONS_PER_PAGE)
-    until = found[-1].last_active_at if len(found) == CONVERSATIONS_PER_PAGE else None
+    until = PageEnd.of(found, limit=CONVERSATIONS_PER_PAGE)
     active = active_conversations(user.pk)
     on_top = [each for each in active if before is None]
     # A group all of which stands on top is there, too: they go back to it.
-    placed = [each for each in on_top if (until is None or each.last_active_at >= until) and not _place_of(each)]
+    placed = [each for each in on_top if (until is None or each.last_active_at >= until.moment) and not _place_of(each)]
     ids = {each.public_id for each in active}
     rest = [each for each in found if each.public_id not in ids]
     undated: list[Listed] = [*rest, *placed]
     in_order = sorted(undated, key=attrgetter("last_active_at"), reverse=True)
-    by_date = group_by_date(in_order, zone=parameters.time_zone(request), shown_until=before)
+    by_date = group_by_date(in_order, zone=parameters.time_zone(request), shown_until=before and before.moment)
     on_every_page = [_without(group, ids) for group in by_date]
     on_top_of_dates = [] if before else [_starred_group(user, ids), *_folder_groups(user, ids)]
     return ListedConversations(
         groups=[*([] if before else _active_groups(on_top)), *on_top_of_dates, *on_every_page],
         active=active,
-        before=_as_parameter(until),
+        before=until,
         current=current,
     )
 
 
-def more_of_kind(request: HttpRequest, *, before: dt.datetime, folder: Folder | None = None) -> KindGroup:
-    """Return those starred ones, or those in a folder, that follow the ones before a moment."""
+def more_of_kind(request: HttpRequest, *, before: PageEnd, folder: Folder | None = None) -> KindGroup:
+    """Return those starred ones, or those in a folder, that follow the end of what is shown."""
     if folder is not None:
         return folder_group(folder, set(), before=before, limit=CONVERSATIONS_PER_PAGE)
     return _starred_group(cast(User, request.user), set(), before=before, limit=CONVERSATIONS_PER_PAGE)
@@ -126,25 +126,25 @@ def _active_groups(active: list[ActiveConversation]) -> list[KindGroup]:
 
 
 def _starred_group(
-    user: User, on_top: set[uuid.UUID], *, before: dt.datetime | None = None, limit: int | None = None
+    user: User, on_top: set[uuid.UUID], *, before: PageEnd | None = None, limit: int | None = None
 ) -> KindGroup:
     limit = limit or STARRED_AT_FIRST
     found = list_conversations(user, Place.STARRED, before=before, limit=limit)
-    until = found[-1].last_active_at if len(found) == limit else None
+    until = PageEnd.of(found, limit=limit)
     shown = [each for each in found if each.public_id not in on_top]
-    return KindGroup(gettext("Starred"), shown, "starred", _as_parameter(until))
+    return KindGroup(gettext("Starred"), shown, "starred", until)
 
 
 def folder_group(
-    folder: Folder, on_top: set[uuid.UUID], *, before: dt.datetime | None = None, limit: int = IN_FOLDER_AT_FIRST
+    folder: Folder, on_top: set[uuid.UUID], *, before: PageEnd | None = None, limit: int = IN_FOLDER_AT_FIRST
 ) -> KindGroup:
     """Return a folder with its conversations that stand nowhere else; without any where it is folded."""
     found: list[Conversation] = []
     if not folder.is_folded:
         found = list_conversations(folder.owner, Place.IN_FOLDER, folder=folder, before=before, limit=limit)
-    until = found[-1].last_active_at if len(found) == limit else None
+    until = PageEnd.of(found, limit=limit)
     shown = [each for each in found if each.public_id not in on_top]
-    return KindGroup(folder.name, shown, f"folder-{folder.pk}", _as_parameter(until), folder)
+    return KindGroup(folder.name, shown, f"folder-{folder.pk}", until, folder)
 
 
 def _folder_groups(user: User, on_top: set[uuid.UUID]) -> list[KindGroup]:
@@ -154,10 +154,6 @@ def _folder_groups(user: User, on_top: set[uuid.UUID]) -> list[KindGroup]:
 def _place_of(conversation: ActiveConversation) -> bool:
     """Tell whether it stands elsewhere than under its date, once its reply has ended."""
     return conversation.starred or conversation.archived or conversation.folder_id is not None
-
-
-def _as_parameter(moment: dt.datetime | None) -> str:
-    return moment.isoformat().replace("+00:00", "Z") if moment else ""
 
 
 def _without(group: Group, ids: set[uuid.UUID]) -> Group:

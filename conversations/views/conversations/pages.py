@@ -112,7 +112,7 @@ def sync(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
 def conversations(request: HtmxRequest) -> HttpResponse:
     """The list of conversations, and its next page."""
     current = parameters.optional_unique_id(request, "current")
-    before = parameters.moment(request, "before")
+    before = parameters.page_end(request)
     folder_id = parameters.folder_id(request)
     if before and (folder_id or parameters.name(request, "kind") == "starred"):
         folder = find_folder(request.user, folder_id) if folder_id else None

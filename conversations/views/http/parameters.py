@@ -12,6 +12,7 @@ from django.utils.dateparse import parse_datetime
 from chatsite.accounts.preferences.reader_time_zone import reader_time_zone
 from conversations.core.errors import FrameError
 from conversations.core.text.shown_hits import ShownHits, read_shown
+from conversations.selectors.conversations.list_pages import BETWEEN, PageEnd
 
 LARGEST_POSITION = 2**31 - 1  # what the column holds
 FIRST_YEAR, LAST_YEAR = 1970, 9998
@@ -54,11 +55,17 @@ def day(request: HttpRequest, name: str) -> dt.date | None:
     return day
 
 
-def moment(request: HttpRequest, name: str) -> dt.datetime | None:
-    """Return the aware moment in the query, in UTC, or None if it is not there."""
-    value = request.GET.get(name)
+def page_end(request: HttpRequest) -> PageEnd | None:
+    """Return the end of the page after which the query asks for the next one, or None if it asks for the first."""
+    value = request.GET.get("before")
     if value is None:
         return None
+    written, _, public_id = value.partition(BETWEEN)
+    return PageEnd(_moment(written, "before"), unique_id(public_id, "before"))
+
+
+def _moment(value: str, name: str) -> dt.datetime:
+    """Return the aware moment, in UTC."""
     try:
         parsed = parse_datetime(value)
         if parsed is None or parsed.tzinfo is None:

@@ -1,0 +1,43 @@
+"""Pages of a list of conversations: where one ends, and what the next one has.
+
+Moments may be equal: an import of conversations without dates gives all of them one, and so does a deletion of several.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+
+from django.db.models import QuerySet
+
+from conversations.models import Conversation
+
+BETWEEN = "~"
+ACTIVE, DELETED = "last_active_at", "deleted_at"  # by which a list is sorted, the newest first
+
+
+class PageEnd(NamedTuple):
+    """The last conversation of a page. Its text is fit for an address."""
+
+    moment: dt.datetime
+    public_id: uuid.UUID
+
+    def __str__(self) -> str:
+        return f"{self.moment.isoformat().replace('+00:00', 'Z')}{BETWEEN}{self.public_id.hex}"
+
+    @classmethod
+    def of(cls, page: Sequence[Conversation], *, limit: int, by: str = ACTIVE) -> Self | None:
+        """Return the end of a full page; None where no other can follow."""
+        return cls(getattr(page[-1], by), page[-1].public_id) if page and len(page) == limit else None
+
+
+def read_page(
+    found: QuerySet[Conversation], *, before: PageEnd | None, limit: int | None, by: str = ACTIVE
+) -> list[Conversation]:
+    """Return the first of *found*, or those that follow the end of another page."""
+    if before is not None:
+        there = {by: before.moment, "public_id__gte": before.public_id}
+        found = found.filter(**{f"{by}__lte": before.moment}).exclude(**there)
+    return list(found.order_by(f"-{by}", "-public_id")[:limit])
