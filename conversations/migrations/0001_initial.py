@@ -1088,8 +1088,9 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('state', models.CharField(choices=[('uploading', 'Uploading'), ('waiting', 'Waiting'), ('running', 'Running'), ('ended', 'Ended'), ('cancelled', 'Cancelled'), ('failed', 'Failed')], default='uploading', max_length=10)),
+                ('state', models.CharField(choices=[('uploading', 'Uploading'), ('waiting', 'Waiting'), ('running', 'Running'), ('paused', 'Paused'), ('ended', 'Ended'), ('cancelled', 'Cancelled'), ('failed', 'Failed')], default='uploading', max_length=10)),
                 ('is_cancelled', models.BooleanField(default=False)),
+                ('is_pausing', models.BooleanField(default=False)),
                 ('items', models.PositiveIntegerField(default=0)),
                 ('total_bytes', models.BigIntegerField(default=0)),
                 ('read_bytes', models.BigIntegerField(default=0)),

@@ -17,11 +17,12 @@ MOST_FORMAT_CHARACTERS = 20
 
 
 class ImportState(models.TextChoices):
-    """An import ends in exactly one of the last three."""
+    """An import ends in exactly one of the last three. One that is paused goes on when its owner says so."""
 
     UPLOADING = "uploading"
     WAITING = "waiting"
     RUNNING = "running"
+    PAUSED = "paused"
     ENDED = "ended"
     CANCELLED = "cancelled"
     FAILED = "failed"
@@ -34,7 +35,8 @@ class ConversationImport(models.Model):
     """One import of one or several files of an export. A worker has it by a lease, and goes on where another stopped.
 
     *items* of the export are done, which have *read_bytes* of about *total_bytes*. *report* is what they came to: see
-    `services.imports.import_report`. New conversations begin with the *scenario*, or with the default.
+    `services.imports.import_report`. New conversations begin with the *scenario*, or with the default. A worker obeys
+    *is_cancelled* and *is_pausing* behind its present batch.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -42,6 +44,7 @@ class ConversationImport(models.Model):
     scenario = models.ForeignKey("conversations.Scenario", on_delete=models.SET_NULL, null=True, related_name="+")
     state = models.CharField(max_length=10, choices=ImportState, default=ImportState.UPLOADING)
     is_cancelled = models.BooleanField(default=False)
+    is_pausing = models.BooleanField(default=False)
     items = models.PositiveIntegerField(default=0)
     total_bytes = models.BigIntegerField(default=0)
     read_bytes = models.BigIntegerField(default=0)

@@ -107,7 +107,8 @@ CONVERSATIONS = {
             "export_scenario",
             "saved_prompt",
             "delete_saved_prompt",
-            *("import", "import_piece", "start_import", "cancel_import", "delete_import", "import_left_out"),
+            *("import", "import_piece", "start_import", "pause_import", "resume_import"),
+            *("cancel_import", "delete_import", "import_left_out"),
         ),
     },
 }

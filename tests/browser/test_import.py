@@ -7,16 +7,24 @@ import re
 from playwright.sync_api import expect
 
 from tests.parsing.pictures import drawing, encoded
-from tests.support.exports import as_zip, chatgpt_files, odd_chatgpt
+from tests.support.exports import as_json, as_zip, chatgpt, chatgpt_files, node, odd_chatgpt
+
+from .page_actions import open_account_menu
+
+CONVERSATIONS = 4_000
+
+
+def choose_file(page, name, content):
+    file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    page.get_by_label("ZIP or JSON files").set_input_files(file)
+    page.get_by_role("button", name="Import", exact=True).click()
 
 
 def test_conversations_are_brought_along_and_go_on(page):
-    page.goto("/import/")
-    packed = as_zip(chatgpt_files(odd_chatgpt(), picture=encoded(drawing())))
-    page.get_by_label("ZIP or JSON files").set_input_files(
-        {"name": "export.zip", "mimeType": "application/zip", "buffer": packed}
-    )
-    page.get_by_role("button", name="Import", exact=True).click()
+    page.evaluate("window.stays = true")
+    open_account_menu(page)
+    page.get_by_role("link", name="Import", exact=True).click()
+    choose_file(page, "export.zip", as_zip(chatgpt_files(odd_chatgpt(), picture=encoded(drawing()))))
     expect(page.locator(".import-taken")).to_have_text("8 of 14 messages taken")
     expect(page.get_by_text("Content of an unknown type: super_widget")).to_be_visible()
     page.get_by_role("link", name=re.compile("^Go on")).click()
@@ -25,3 +33,18 @@ def test_conversations_are_brought_along_and_go_on(page):
     composer.fill("And now?")
     composer.press("Enter")
     expect(page.get_by_text("And now?")).to_be_visible()
+    assert page.evaluate("window.stays")
+
+
+def test_an_import_rests_and_goes_on_after_a_reload(page):
+    page.goto("/import/")
+    nodes = [node("q", "root", "user", "question"), node("a", "q", "assistant", "answer")]
+    choose_file(page, "long.json", as_json([chatgpt(f"c{number}", nodes, "a") for number in range(CONVERSATIONS)]))
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("heading", name="Paused")).to_be_visible()
+    page.reload()
+    assert page.get_by_role("progressbar").get_attribute("value") != "100"
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator(".import-taken")).to_have_text("8,000 of 8,000 messages taken", timeout=60_000)
+    page.get_by_role("button", name="Remove this report").click()
+    expect(page.locator("[data-import]")).to_have_count(0)

@@ -10,9 +10,10 @@ SEND = """
 WITH owner AS (SELECT owner_id FROM conversations_conversation WHERE public_id = %s),
 sent AS (
   INSERT INTO conversations_conversationimport
-         (public_id, owner_id, state, is_cancelled, items, total_bytes, read_bytes, report, error_code, worker, attempt,
-          created_at, changed_at)
-  SELECT gen_random_uuid(), owner_id, 'waiting', false, 0, 0, 0, '{}', '', '', 0, now(), now() FROM owner RETURNING id
+         (public_id, owner_id, state, is_cancelled, is_pausing, items, total_bytes, read_bytes, report, error_code,
+          worker, attempt, created_at, changed_at)
+  SELECT gen_random_uuid(), owner_id, 'waiting', false, false, 0, 0, 0, '{}', '', '', 0, now(), now()
+  FROM owner RETURNING id
 ), file AS (
   INSERT INTO conversations_importfile (of_import_id, number, name, size_bytes, received_bytes)
   SELECT id, 0, 'conversations.json', %s, %s FROM sent RETURNING id, of_import_id

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import signal
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from chatsite.accounts.models import Limits
-from conversations.models import Conversation, Message
+from conversations.management.commands.import_conversations import Command
+from conversations.models import Conversation, ConversationImport, Message
+from conversations.services.imports import run_import
 from tests.support.exports import as_json, as_zip, chatgpt, chatgpt_files, node, odd_chatgpt
 from tests.support.people import make_user
 
@@ -43,6 +46,21 @@ def test_several_files_and_one_that_is_none(tmp_path):
     assert lines[-1] == "1 of 1 message taken"
     assert run(good, "--user", "alice@example.org")[-1] == "1 of 1 message taken"
     assert Message.objects.count() == 1
+
+
+def test_ctrl_c_keeps_what_is_here_and_says_how_to_go_on(tmp_path, monkeypatch, capsys):
+    make_user("alice")
+    monkeypatch.setattr(run_import, "ITEMS_AT_ONCE", 1)
+    file = tmp_path / "a.json"
+    file.write_bytes(as_json([chatgpt(f"c{number}", [node("a", None, "user", "x")]) for number in range(3)]))
+    with monkeypatch.context() as patch:
+        patch.setattr(Command, "_say_progress", lambda *_: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(CommandError, match="Give the same command again") as stopped:
+            run(file, "--user", "alice@example.org")
+    assert stopped.value.returncode == 130
+    assert (Conversation.objects.count(), ConversationImport.objects.get().state) == (1, "cancelled")
+    assert run(file, "--user", "alice@example.org")[-1] == "3 of 3 messages taken"
+    assert Conversation.objects.count() == 3
 
 
 def test_who_is_not_there_may_not_chat_or_has_no_file_is_told(tmp_path):

@@ -43,6 +43,8 @@ from conversations.services.imports.import_files import (
     begin_import,
     cancel_import,
     find_import,
+    pause_import,
+    resume_import,
     start_import,
     sweep_imports,
 )
@@ -423,6 +425,58 @@ def test_a_cancelled_import_stops_and_keeps_what_it_has(alice, monkeypatch):
     assert list(batches) == []
     begun.refresh_from_db()
     assert (begun.state, Conversation.objects.count(), ImportPiece.objects.count()) == ("cancelled", 1, 0)
+
+
+def test_a_paused_import_rests_and_goes_on_behind_what_it_has_brought(alice, monkeypatch):
+    monkeypatch.setattr(run_import, "ITEMS_AT_ONCE", 1)
+    begun = send(alice, as_json([line(f"c{number}", "x") for number in range(3)]))
+    batches = import_batches(claim_import("first"))
+    next(batches)
+    pause_import(begun)
+    assert list(batches) == []
+    begun.refresh_from_db()
+    assert (begun.state, begun.is_pausing, Conversation.objects.count()) == ("paused", False, 1)
+    assert claim_import("second") is None
+    for number in range(2):
+        begin_import(alice, [SentFile("a", number + 1)])
+    with pytest.raises(TooManyImports):  # it is one that has not ended
+        begin_import(alice, [SentFile("a", 3)])
+    resume_import(begun)
+    work(claim_import("second"))
+    begun.refresh_from_db()
+    assert (begun.state, Conversation.objects.count(), report_of(begun).total("new")) == ("ended", 3, 3)
+
+
+def test_one_that_waits_is_paused_at_once_and_what_has_ended_stays_so(alice):
+    begun = send(alice, as_json([line("a", "x")]))
+    pause_import(begun)
+    assert claim_import("w") is None
+    resume_import(begun)
+    work(claim_import("w"))
+    for change in (pause_import, resume_import):
+        change(begun)
+        begun.refresh_from_db()
+        assert begun.state == "ended"
+
+
+def test_what_was_paused_a_week_ago_is_cancelled(alice):
+    begun = send(alice, as_json([line("a", "x")]))
+    pause_import(begun)
+    sweep_imports()
+    begun.refresh_from_db()
+    assert begun.state == "paused"
+    ConversationImport.objects.update(changed_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
+    sweep_imports()
+    begun.refresh_from_db()
+    assert (begun.state, ImportPiece.objects.count()) == ("cancelled", 0)
+
+
+def test_an_import_of_files_on_a_disk_can_not_rest_and_no_other_runs_beside_it(alice):
+    held = begin_here(alice, export_of(as_json([line("a", "x")])).files, "one")
+    pause_import(ConversationImport.objects.get(pk=held.id))
+    assert not ConversationImport.objects.get(pk=held.id).is_pausing
+    with pytest.raises(TooManyImports):
+        begin_here(alice, [], "two")
 
 
 def test_a_worker_that_stops_hands_it_on(alice):

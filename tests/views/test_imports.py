@@ -91,6 +91,33 @@ def test_an_import_is_cancelled_and_its_report_removed(client, alice):
     assert not ConversationImport.objects.exists()
 
 
+def test_an_import_is_paused_and_goes_on_from_its_page(client):
+    content = as_json([chatgpt("c", [node("a", None, "user", "x")])])
+    client.post("/import/", {"files": [SimpleUploadedFile("a.json", content)]})
+    found = ConversationImport.objects.get()
+    address = f"/import/{found.public_id}/"
+    assert f"{address}pause/" in client.get("/import/").text
+    client.post(f"{address}pause/")
+    page = client.get("/import/").text
+    assert ("Paused" in page, f"{address}resume/" in page, f"{address}pause/" in page) == (True, True, False)
+    client.post(f"{address}resume/", **JSON)
+    work()
+    assert "1 of 1 message taken" in client.get(address, HTTP_HX_REQUEST="true").text
+
+
+def test_the_report_says_what_the_model_there_could_not_take_any_more(client, settings, alice):
+    nodes = [
+        node("q", None, "user", "word " * 9_000),
+        node("a", "q", "assistant", "Yes.", metadata={"model_slug": "gpt-4"}),
+    ]
+    client.post("/import/", {"files": [SimpleUploadedFile("a.json", as_json([chatgpt("c", nodes, "a")]))]})
+    work()
+    text = client.get("/import/").text
+    assert "tokens, more than the 8,192 that gpt-4 takes at once" in text
+    Conversation.objects.get().messages.update(copied_model="gpt-4o")
+    assert "takes at once" not in client.get("/import/").text
+
+
 def test_someone_elses_import_is_not_found(client):
     found = begin_import(make_user("bob"), [SentFile("a", 1)])
     assert client.get(f"/import/{found.public_id}/").status_code == 404

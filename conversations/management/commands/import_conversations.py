@@ -14,11 +14,15 @@ from chatsite.accounts.models import User
 from conversations.core.errors import ConversationError
 from conversations.core.imports.read_export import ExportFile
 from conversations.models import ConversationImport
+from conversations.models.conversation_import import ImportState
 from conversations.services.imports.import_files import check_may_import
 from conversations.services.imports.import_report import ImportReport
-from conversations.services.imports.run_import import ImportLost, begin_here, import_batches
+from conversations.services.imports.run_import import ImportLost, begin_here, end_import, import_batches
 from conversations.wording.error_sentences import ReaderLocale, error_sentence, stored_error_sentence
 from conversations.wording.import_reports import report_lines
+
+STOPPED = "Stopped. What is listed above is here. Give the same command again to go on: it adds what is missing."
+STOPPED_BY_CTRL_C = 130
 
 
 class Command(BaseCommand):
@@ -45,6 +49,10 @@ class Command(BaseCommand):
                 self._say_progress(held.id)
         except ImportLost as error:
             raise CommandError("Another process has ended this import.") from error
+        except KeyboardInterrupt:
+            end_import(held, ImportState.CANCELLED)
+            self._say_report(ConversationImport.objects.get(pk=held.id))
+            raise CommandError(STOPPED, returncode=STOPPED_BY_CTRL_C) from None
         self._say_report(ConversationImport.objects.get(pk=held.id))
 
     def _say_progress(self, import_id: int) -> None:

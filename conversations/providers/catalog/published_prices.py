@@ -28,6 +28,7 @@ from conversations.core.money.unit_prices import PRICE_DECIMALS, PRICE_NAMES, Pr
 
 ListedPrice = Decimal | TieredPrices | None
 COVERED = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok")  # in the order of PRICE_NAMES
+MAKERS = ("https://api.openai.com/v1", "https://api.anthropic.com")  # whose models the exports that are imported name
 # Parts of the names of prices that a request for text has no use for.
 NOT_FOR_TEXT = (
     "audio",
@@ -59,6 +60,12 @@ def known_context_window(language_model: str, *, base_url: str) -> int | None:
     """Return how many tokens the model takes at the provider at *base_url*, or None where it is not known."""
     found = _find(language_model, base_url)
     return found[1].context_window if found else None
+
+
+def published_context_window(language_model: str) -> int | None:
+    """Return how many tokens the model takes at the one who made it, or None where it is not known."""
+    known = (known_context_window(language_model, base_url=base_url) for base_url in MAKERS)
+    return next((each for each in known if each is not None), None)
 
 
 def _find(language_model: str, base_url: str) -> tuple[Provider, ModelInfo] | None:

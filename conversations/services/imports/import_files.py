@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.limits import effective_limits
@@ -40,6 +41,8 @@ MOST_FILES = 100
 MOST_UNENDED = 3
 MOST_KEPT = 20
 KEPT_UNFINISHED = dt.timedelta(days=1)
+KEPT_PAUSED = dt.timedelta(days=7)
+IDLE = (ImportState.UPLOADING, ImportState.WAITING, ImportState.PAUSED)
 
 
 class SentFile(NamedTuple):
@@ -144,9 +147,34 @@ def start_import(found: ConversationImport) -> None:
 def cancel_import(found: ConversationImport) -> None:
     """End it: what it has brought stays. A worker that is at it does so after its present batch."""
     ConversationImport.objects.filter(pk=found.pk).exclude(state__in=HAVE_ENDED).update(is_cancelled=True)
-    idle = ConversationImport.objects.filter(pk=found.pk, state__in=[ImportState.UPLOADING, ImportState.WAITING])
-    if idle.update(state=ImportState.CANCELLED, ended_at=timezone.now()):
-        delete_files(found.pk)
+    _end_idle(ConversationImport.objects.filter(pk=found.pk, state__in=IDLE))
+
+
+def _end_idle(idle: QuerySet[ConversationImport]) -> None:
+    for pk in idle.values_list("pk", flat=True):
+        if idle.filter(pk=pk).update(state=ImportState.CANCELLED, ended_at=timezone.now()):
+            delete_files(pk)
+
+
+def pause_import(found: ConversationImport) -> None:
+    """Have it rest: a worker that is at it stops behind its present batch. One of files on a disk can't rest."""
+    here = ConversationImport.objects.filter(Exists(ImportFile.objects.filter(of_import=OuterRef("pk"))), pk=found.pk)
+    if not here.filter(state=ImportState.WAITING).update(state=ImportState.PAUSED, changed_at=timezone.now()):
+        here.filter(state=ImportState.RUNNING).update(is_pausing=True)
+
+
+@transaction.atomic
+def resume_import(found: ConversationImport) -> None:
+    """Have it go on behind what it has brought. The time of rest counts for no rate."""
+    ConversationImport.objects.filter(pk=found.pk, state=ImportState.RUNNING).update(is_pausing=False)
+    paused = ConversationImport.objects.select_for_update().filter(pk=found.pk, state=ImportState.PAUSED).first()
+    if paused is None:
+        return
+    if paused.started_at:
+        paused.started_at += timezone.now() - paused.changed_at
+    paused.state, paused.is_pausing = ImportState.WAITING, False
+    paused.save(update_fields=["state", "is_pausing", "started_at", "changed_at"])
+    transaction.on_commit(partial(publish, IMPORTS, "waiting"))
 
 
 def forget_import(found: ConversationImport) -> None:
@@ -159,9 +187,11 @@ def delete_files(import_id: int) -> None:
 
 
 def sweep_imports() -> None:
-    """Delete what was begun a day ago and has not come whole."""
+    """Delete what was begun a day ago and has not come whole, and cancel what was paused a week ago."""
     over = timezone.now() - KEPT_UNFINISHED
     ConversationImport.objects.filter(state=ImportState.UPLOADING, changed_at__lt=over).delete()
+    over = timezone.now() - KEPT_PAUSED
+    _end_idle(ConversationImport.objects.filter(state=ImportState.PAUSED, changed_at__lt=over))
 
 
 def stored_files(import_id: int) -> list[ExportFile]:

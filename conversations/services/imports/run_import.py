@@ -17,7 +17,7 @@ from django.utils import timezone
 from chatsite.accounts.models import User
 from chatsite.postgres.faults import is_passing_fault
 from conversations.access import require_admitted
-from conversations.core.errors import AccessError, ImportInterrupted
+from conversations.core.errors import AccessError, ImportInterrupted, TooManyImports
 from conversations.core.imports.imported import BrokenConversation, ImportedConversation
 from conversations.core.imports.read_export import Export, ExportFile, FailedFile, Found, OwnFile
 from conversations.models import ConversationImport, ImportFile
@@ -62,6 +62,10 @@ class ImportCancelled(Exception):
     """Its owner has cancelled it."""
 
 
+class ImportPaused(Exception):
+    """Its owner has it rest."""
+
+
 @dataclass(slots=True)
 class HeldImport:
     """An import that *worker* has by a lease, and its files."""
@@ -97,12 +101,18 @@ def _end_abandoned_commands() -> None:
 
 
 def begin_here(owner: User, files: Sequence[ExportFile], worker: str) -> HeldImport:
-    """Return an import of files that are not stored: it is run by who begins it."""
+    """Return an import of files that are not stored: it is run by who begins it.
+
+    Raises `TooManyImports` while another one of *owner* runs.
+    """
     _end_abandoned_commands()
     now = timezone.now()
-    made = ConversationImport.objects.create(
-        owner=owner, state=ImportState.RUNNING, worker=worker, lease_until=now + LEASE, started_at=now
-    )
+    begun = {"state": ImportState.RUNNING, "worker": worker, "lease_until": now + LEASE, "started_at": now}
+    try:
+        with transaction.atomic():
+            made = ConversationImport.objects.create(owner=owner, **begun)
+    except IntegrityError as error:
+        raise TooManyImports from error
     return HeldImport(made.pk, worker, files)
 
 
@@ -123,6 +133,8 @@ def import_batches(held: HeldImport) -> Iterator[None]:
         end_import(held, ImportState.ENDED)
     except ImportCancelled:
         end_import(held, ImportState.CANCELLED)
+    except ImportPaused:
+        _pause(held)
     except AccessError as refusal:
         end_import(held, ImportState.FAILED, refusal.code)
 
@@ -145,7 +157,7 @@ class _Running:
             if number < self.done:
                 if number % SKIPPED_AT_ONCE == SKIPPED_AT_ONCE - 1:
                     self._keep()
-                    self._refuse_cancelled()
+                    self._obey_owner()
                     yield
                 continue
             if isinstance(found, OwnFile):
@@ -183,7 +195,7 @@ class _Running:
     def _store_own(self, file: OwnFile) -> None:
         """Store a file of one conversation, in the transaction that settles it."""
         require_admitted(self.target.owner)
-        self._refuse_cancelled()
+        self._obey_owner()
         with transaction.atomic():
             conversation, outcome = store_own_file(self.target, self.done, file)
             self._settle([Found(FORMAT, conversation)], Stored([outcome] if outcome else []))
@@ -192,7 +204,7 @@ class _Running:
     def _store_waiting(self) -> None:
         """Store what is waiting, with pictures if it is one conversation that has some, and settle it."""
         require_admitted(self.target.owner)
-        self._refuse_cancelled()
+        self._obey_owner()
         found, self.waiting = self.waiting, []
         items = [
             ImportItem(self.done + offset, each.format, each.conversation)
@@ -262,9 +274,12 @@ class _Running:
         if not mine.update(lease_until=timezone.now() + LEASE, **read, **values):
             raise ImportLost
 
-    def _refuse_cancelled(self) -> None:
-        if ConversationImport.objects.filter(pk=self.held.id, is_cancelled=True).exists():
+    def _obey_owner(self) -> None:
+        asked = ConversationImport.objects.filter(pk=self.held.id).values_list("is_cancelled", "is_pausing").first()
+        if asked and asked[0]:
             raise ImportCancelled
+        if asked and asked[1]:
+            raise ImportPaused
 
 
 def _is_full(items: int, messages: int, characters: int) -> bool:
@@ -278,6 +293,12 @@ def end_import(held: HeldImport, state: ImportState, error_code: str = "") -> No
         ended = {"state": state, "error_code": error_code, "ended_at": timezone.now(), "lease_until": None}
         if mine.update(**ended):
             delete_files(held.id)
+
+
+def _pause(held: HeldImport) -> None:
+    mine = ConversationImport.objects.filter(pk=held.id, worker=held.worker, state=ImportState.RUNNING)
+    rests = {"state": ImportState.PAUSED, "is_pausing": False, "worker": "", "lease_until": None}
+    mine.update(**rests, changed_at=timezone.now())
 
 
 def release_import(held: HeldImport) -> None:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.db.models import Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -14,6 +15,7 @@ from conversations.core.money.unit_prices import cost_usd
 from conversations.core.money.usage import Usage
 from conversations.models import Conversation, ConversationImport
 from conversations.models.conversation_import import ImportState
+from conversations.providers.catalog.published_prices import published_context_window
 from conversations.selectors.conversations.imported import list_imports, longest_imported
 from conversations.selectors.conversations.scenarios import list_scenarios
 from conversations.services.imports.import_files import PIECE_BYTES, may_import
@@ -29,12 +31,24 @@ READY_SHOWN = 5
 PROBLEMS_SHOWN = 20
 
 
+class OtherModel(NamedTuple):
+    """The language model that replied last in the other program, and its *context_window*: less than the *tokens*."""
+
+    name: str
+    context_window: int
+    tokens: int
+
+
 class ReadyConversation(NamedTuple):
-    """A conversation that was imported; *next_usd* is the cost of one more before its reply, if known."""
+    """A conversation that was imported; *next_usd* is the cost of one more before its reply, if known.
+
+    *too_long_for* is set where the model that replied there could not take all of it any more.
+    """
 
     conversation: Conversation
     messages: int
     next_usd: Decimal | None
+    too_long_for: OtherModel | None
 
 
 def page_context(request: HtmxRequest) -> dict[str, Any]:
@@ -69,6 +83,8 @@ def import_context(request: HtmxRequest, found: ConversationImport) -> dict[str,
         "found": found,
         "is_moving": not found.has_ended,
         "is_uploading": found.state == ImportState.UPLOADING,
+        "is_paused": found.state == ImportState.PAUSED,
+        "can_pause": bool(files) and found.state in (ImportState.WAITING, ImportState.RUNNING),
         "state": _state_sentence(found),
         "names": ", ".join(file.name for file in files),
         "megabytes": f"{sum(file.size_bytes for file in files) / 1_000_000:,.1f}",
@@ -99,7 +115,12 @@ def _state_sentence(found: ConversationImport) -> str:
     return {
         ImportState.UPLOADING: _("Not sent whole yet"),
         ImportState.WAITING: _("Waiting for its turn"),
-        ImportState.RUNNING: _("Stopping") if found.is_cancelled else _("Importing"),
+        ImportState.RUNNING: _("Stopping")
+        if found.is_cancelled
+        else _("Pausing")
+        if found.is_pausing
+        else _("Importing"),
+        ImportState.PAUSED: _("Paused"),
         ImportState.ENDED: _("Imported"),
         ImportState.CANCELLED: _("Cancelled"),
         ImportState.FAILED: _("Not finished"),
@@ -126,7 +147,19 @@ def _ready(request: HtmxRequest, found: ConversationImport) -> Iterable[ReadyCon
     for conversation in longest_imported(found, limit=READY_SHOWN):
         head = conversation.head
         messages = head.position + 1 if head else 0
-        yield ReadyConversation(conversation, messages, _next_usd(request, conversation))
+        too_long_for = _find_too_small(conversation)
+        yield ReadyConversation(conversation, messages, _next_usd(request, conversation), too_long_for)
+
+
+def _find_too_small(conversation: Conversation) -> OtherModel | None:
+    """Return the model of the last reply there if it is known to take less than the whole conversation has."""
+    path = conversation.messages.filter(active=True)
+    named = path.exclude(copied_model="").order_by("-position").values_list("copied_model", flat=True).first()
+    context_window = published_context_window(named) if named else None
+    if not named or context_window is None:
+        return None
+    tokens = path.aggregate(tokens=Sum("content_tokens"))["tokens"] or 0
+    return OtherModel(named, context_window, tokens) if tokens > context_window else None
 
 
 def _next_usd(request: HtmxRequest, conversation: Conversation) -> Decimal | None:

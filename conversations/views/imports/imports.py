@@ -1,4 +1,4 @@
-"""Views that begin an import, take the pieces of its files, show how far it is, and cancel or forget it."""
+"""Views that begin an import, take the pieces of its files, show how far it is, and pause, cancel or forget it."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from conversations.services.imports.import_files import (
     cancel_import,
     find_import,
     forget_import,
+    pause_import,
+    resume_import,
     start_import,
 )
 from conversations.services.imports.import_report import ImportReport
@@ -142,6 +144,20 @@ def start(request: HtmxRequest, import_id: uuid.UUID) -> HttpResponse:
 @answers_errors()
 def cancel(request: HtmxRequest, import_id: uuid.UUID) -> HttpResponse:
     cancel_import(find_import(request.user, import_id))
+    return _changed(request)
+
+
+@require_POST
+@answers_errors()
+def pause(request: HtmxRequest, import_id: uuid.UUID) -> HttpResponse:
+    pause_import(find_import(request.user, import_id))
+    return _changed(request)
+
+
+@require_POST
+@answers_errors()
+def resume(request: HtmxRequest, import_id: uuid.UUID) -> HttpResponse:
+    resume_import(find_import(request.user, import_id))
     return _changed(request)
 
 

@@ -1,6 +1,7 @@
 /**
  * The page of imports: files are sent in pieces, which go on where a connection broke off, and imports show how far
- * they are. Without this the form sends them as a whole, and the page shows it once it is loaded again.
+ * they are. Sending goes on while another page of the shell is shown. Without this the form sends them as a whole, and the
+ * page shows it once it is loaded again.
  */
 
 import { getFragment, goToGate, postForm, sentenceFor } from "../server/http.js";
@@ -9,6 +10,7 @@ import { localiseTimes } from "../shared/local_times.js";
 
 const LOOK_AGAIN_MS = 1_500;
 const ANNOUNCED_MS = 10_000; // at most so often: figures that change all the time are noise to who hears them
+const MOVING = ["uploading", "waiting", "running"];
 const TRIES = 5;
 const PAUSE_MS = 1_000;
 
@@ -22,20 +24,22 @@ const PAUSE_MS = 1_000;
  */
 export function startImports(page, { say, signal }) {
   const form = /** @type {HTMLFormElement | null} */ (query(page, '[data-part="import-form"]'));
+  const imports = new Imports(page, form, say, signal);
   if (form) {
-    new ImportForm(form, say, signal);
+    new ImportForm(form, imports, say, signal);
   }
-  followImports(page, form, say, signal);
 }
 
 class ImportForm {
   /**
    * @param {HTMLFormElement} form
+   * @param {Imports} imports
    * @param {(sentence: string) => void} say
    * @param {AbortSignal} signal
    */
-  constructor(form, say, signal) {
+  constructor(form, imports, say, signal) {
     this.form = form;
+    this.imports = imports;
     this.say = say;
     this.signal = signal;
     this.words = find(form, '[data-part="import-sending"]');
@@ -73,7 +77,10 @@ class ImportForm {
       const plan = await this.#begin(files);
       await this.#sendFiles(files, plan);
       await postForm(plan.start);
-      location.assign(location.pathname); // the page has it in its list then
+      this.form.reset();
+      this.words.textContent = "";
+      await this.imports.show(plan.import);
+      this.button.disabled = false;
     } catch (error) {
       if (!this.signal.aborted) {
         const sentence = error instanceof BrokenOff ? dataOf(this.form, "saysUnreachable") : sentenceFor(error);
@@ -105,7 +112,7 @@ class ImportForm {
     for (const [index, file] of files.entries()) {
       const { url, received } = plan.files[index];
       for (let at = received; at < file.size; ) {
-        at = await sendPiece(url, at, file.slice(at, at + pieceBytes), this.signal);
+        at = await sendPiece(url, at, file.slice(at, at + pieceBytes));
         const percent = String(Math.floor((100 * (before + at)) / total));
         const sentence = dataOf(this.form, "saysSending").replace("{percent}", percent);
         this.words.setAttribute("aria-live", "off");
@@ -127,19 +134,16 @@ class BrokenOff extends Error {}
  * @param {string} url
  * @param {number} start
  * @param {Blob} piece
- * @param {AbortSignal} signal
  * @returns {Promise<number>}
  */
-async function sendPiece(url, start, piece, signal) {
+async function sendPiece(url, start, piece) {
   const headers = {
     Accept: "application/json",
     "Content-Type": "application/octet-stream",
     "X-CSRFToken": dataOf(document.body, "csrfToken"),
   };
   for (let tries = 1; ; tries += 1) {
-    const sent = await fetch(`${url}?start=${start}`, { method: "POST", headers, body: piece, signal }).catch(
-      () => undefined,
-    );
+    const sent = await fetch(`${url}?start=${start}`, { method: "POST", headers, body: piece }).catch(() => undefined);
     const answer = await sent?.json().catch(() => undefined);
     if (answer?.door === "gate") {
       goToGate();
@@ -147,45 +151,122 @@ async function sendPiece(url, start, piece, signal) {
     if (sent?.ok && answer) {
       return answer.received;
     }
-    if (signal.aborted || tries === TRIES || (sent && sent.status < 500)) {
+    if (tries === TRIES || (sent && sent.status < 500)) {
       throw new BrokenOff();
     }
     await new Promise((resolve) => setTimeout(resolve, tries * PAUSE_MS));
   }
 }
 
-/**
- * Show how far imports are, for as long as one is not at its end.
- * @param {HTMLElement} page
- * @param {HTMLElement | null} form
- * @param {(sentence: string) => void} say
- * @param {AbortSignal} signal
- */
-async function followImports(page, form, say, signal) {
-  let announced = performance.now();
-  const moving = () =>
-    queryAll(page, "[data-import]").filter(({ dataset }) => ["waiting", "running"].includes(dataset.state ?? ""));
-  while (!signal.aborted && moving().length) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
-    for (const shown of moving()) {
-      const fresh = await getFragment(dataOf(shown, "import"), "[data-import]").catch(() => undefined);
-      if (signal.aborted) {
-        return;
-      }
-      if (!fresh || (shown.contains(document.activeElement) && fresh.dataset.state === shown.dataset.state)) {
-        continue; // a button that has the focus stays
-      }
+/** The imports that the page shows, each with how far it is for as long as it is not at its end. */
+class Imports {
+  #isFollowing = false;
+
+  /**
+   * @param {HTMLElement} page
+   * @param {HTMLElement | null} form
+   * @param {(sentence: string) => void} say
+   * @param {AbortSignal} signal
+   */
+  constructor(page, form, say, signal) {
+    this.page = page;
+    this.form = form;
+    this.say = say;
+    this.signal = signal;
+    page.addEventListener("submit", (event) => this.#change(event), { signal });
+    this.#follow();
+  }
+
+  /**
+   * Show an import that was just begun, below the form.
+   * @param {string} url
+   */
+  async show(url) {
+    const fresh = await getFragment(url, "[data-import]");
+    query(this.page, `[data-import="${url}"]`)?.remove();
+    this.form?.after(fresh);
+    localiseTimes(fresh);
+    this.#follow();
+  }
+
+  /**
+   * A button of an import changes it here. Where the server can't be reached the form is sent, and the browser says so.
+   * @param {SubmitEvent} event
+   */
+  async #change(event) {
+    const form = /** @type {HTMLFormElement} */ (event.target);
+    const shown = /** @type {HTMLElement | null} */ (form.closest("[data-import]"));
+    if (!shown) {
+      return;
+    }
+    event.preventDefault();
+    try {
+      await postForm(form.action);
+    } catch {
+      form.submit();
+      return;
+    }
+    const fresh = await getFragment(dataOf(shown, "import"), "[data-import]").catch(() => undefined);
+    const place = shown.nextElementSibling ?? shown.previousElementSibling;
+    if (fresh) {
       shown.replaceWith(fresh);
       localiseTimes(fresh);
-      const { state = "", conversations = "" } = fresh.dataset;
-      const hasEnded = !["waiting", "running"].includes(state);
-      if (hasEnded) {
-        say(query(fresh, ".import-taken")?.textContent ?? "");
-        document.querySelector("[data-list]")?.dispatchEvent(new CustomEvent("reload"));
-      } else if (form && performance.now() - announced > ANNOUNCED_MS) {
-        announced = performance.now();
-        say(dataOf(form, "saysConversations").replace("{count}", conversations));
+      this.#follow();
+    } else {
+      shown.remove(); // its report is gone
+    }
+    const next = query(fresh ?? place ?? this.page, "button:not(:disabled)");
+    next?.focus({ preventScroll: true });
+  }
+
+  get #moving() {
+    const imports = queryAll(this.page, "[data-import]");
+    return imports.filter(({ dataset }) => MOVING.includes(dataset.state ?? ""));
+  }
+
+  async #follow() {
+    if (this.#isFollowing) {
+      return;
+    }
+    this.#isFollowing = true;
+    let announced = performance.now();
+    while (!this.signal.aborted && this.#moving.length) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      for (const shown of this.#moving) {
+        const fresh = await getFragment(dataOf(shown, "import"), "[data-import]").catch(() => undefined);
+        if (this.signal.aborted) {
+          return;
+        }
+        if (!fresh || (shown.contains(document.activeElement) && fresh.dataset.state === shown.dataset.state)) {
+          fresh && takeProgress(shown, fresh);
+          continue; // a button that has the focus stays
+        }
+        shown.replaceWith(fresh);
+        localiseTimes(fresh);
+        const { state = "", conversations = "" } = fresh.dataset;
+        if (!MOVING.includes(state)) {
+          this.say(query(fresh, ".import-taken")?.textContent ?? query(fresh, "h3")?.textContent ?? "");
+          document.querySelector("[data-list]")?.dispatchEvent(new CustomEvent("reload"));
+        } else if (this.form && performance.now() - announced > ANNOUNCED_MS) {
+          announced = performance.now();
+          this.say(dataOf(this.form, "saysConversations").replace("{count}", conversations));
+        }
       }
+    }
+    this.#isFollowing = false;
+  }
+}
+
+/**
+ * Show in *shown* how far *fresh* is: all but its buttons.
+ * @param {HTMLElement} shown
+ * @param {HTMLElement} fresh
+ */
+function takeProgress(shown, fresh) {
+  for (const part of [".import-progress", ".import-figures"]) {
+    const [old, made] = [query(shown, part), query(fresh, part)];
+    if (old && made) {
+      old.replaceWith(made);
     }
   }
 }

@@ -35,7 +35,8 @@ import { clearProblems, showProblem } from "../shared/toasts.js";
  */
 
 const WITHOUT_SHELL = "X-Without-Shell";
-const IN_SHELL = /^\/(c\/[0-9a-f-]{36}\/(documents\/)?|(usage|search|scenarios|conversations|accounts?)\/(.+\/)?)$/; // and no file: see #leadsHere
+const IN_SHELL =
+  /^\/(c\/[0-9a-f-]{36}\/(documents\/)?|(usage|search|scenarios|conversations|import|accounts?)\/(.+\/)?)$/; // and no file: see #leadsHere
 const OF_CONVERSATION = /^\/c\/([0-9a-f-]{36})\//;
 const NOT_FOUND = 404;
 const SERVER_FAULT = 500;
