@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import struct
 import time
+import tracemalloc
 import zipfile
 
 import pytest
 
-from conversations.core.errors import ExportTooLarge, ExportUnknown
-from conversations.core.imports import archive, read_export
+from conversations.core.errors import ExportError, ExportTooLarge, ExportUnknown
+from conversations.core.imports import archive, json_stream, read_export
 from conversations.core.imports.citations import replace_citations
-from conversations.core.imports.imported import BrokenConversation, unknown
+from conversations.core.imports.imported import Broken, BrokenConversation, unknown
 from conversations.core.imports.open_webui import read_details
 from tests.support.exports import as_json, chatgpt, export_of, node, read_all, read_one
 
 MANY = 20_000
+
+
+def peak_memory_mb(work):
+    """Return how much memory *work* has at its peak, as Python counts it."""
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(ExportError):
+            work()
+        return tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
+
+
 SECONDS = 3  # a hundred times what it takes; before, a minute and more
 
 
@@ -46,6 +61,34 @@ def test_folded_parts_are_taken_out_one_after_the_other():
     kept = 'a b c <details type="other">kept</details> d <details type="reasoning">open'
     text, reasoning, uses = read_details(content)
     assert (text, reasoning, [use.text for use in uses]) == (kept, ["why"], ["", "x"])
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "[[" + "[]," * 500_000 + "[]]]",
+        '{"mapping": {"a": [' + '"ab",' * 300_000 + "1]}}",
+        '{"conversationId": "x", "messages": [' + "[[],[],[],[],[],[],[],[],[]]," * 50_000 + "[]]}",
+        '{"a": [' + "[],{}," * 10_000 + "1]" + ', "b": [' + "[],{}," * 200_000 + "1]}",
+    ],
+    ids=["list", "texts", "messages", "members"],
+)
+def test_what_has_very_many_small_values_is_refused_before_they_are_built(hostile, monkeypatch):
+    for module in (json_stream, read_export):  # a twentieth of what they are
+        monkeypatch.setattr(module, "MOST_VALUES", 75_000)
+        monkeypatch.setattr(module, "PIECE_BYTES", 50_000)
+    assert peak_memory_mb(lambda: read_all(hostile.encode())) < 15
+
+
+def test_values_are_counted_but_not_the_marks_in_texts(monkeypatch):
+    monkeypatch.setattr(json_stream, "MOST_VALUES", 12)
+    monkeypatch.setattr(json_stream, "PIECE_BYTES", 8)
+    said = json.dumps([{"a": "1,2,[3],{4},5,6,7,8,9,10,11,12,13"}, [1, 2], list(range(20)), [3]]).encode()
+    stream = json_stream.JsonStream(io.BytesIO(said))
+    read = list(stream.items())
+    assert read[:2] == [{"a": "1,2,[3],{4},5,6,7,8,9,10,11,12,13"}, [1, 2]]
+    assert isinstance(read[2], Broken)
+    assert (read[2].reason, read[3:]) == ("too_large", [[3]])
 
 
 def test_a_thought_is_in_one_answer_however_many_hang_below_it():

@@ -16,9 +16,10 @@ from .imported import Broken
 
 PIECE_BYTES = 1_000_000
 MOST_CHARACTERS = 32_000_000  # of one value
+MOST_VALUES = 1_500_000  # in one value: each takes about a hundred bytes once it is read, however short it is
 LONGEST_NUMBER = 1_000
 NO_SPACE = re.compile(r"[^ \t\n\r]")
-OUTSIDE, INSIDE = re.compile(r'["{}\[\]]'), re.compile(r'["\\]')
+OUTSIDE, INSIDE = re.compile(r'["{}\[\],]'), re.compile(r'["\\]')
 DECODER = json.JSONDecoder()
 
 
@@ -136,8 +137,8 @@ class JsonStream:
             raise Broken("not_json") from None
 
     def _take_bracketed(self) -> str | None:
-        """Go past the value that begins here, by its brackets, and return its text; None if that is too long."""
-        depth, inside, at, is_kept = 0, False, self._at, True
+        """Go past the value that begins here, by its brackets, and return its text; None if that is too large."""
+        depth, inside, at, is_kept, values = 0, False, self._at, True, 0
         while True:
             found = (INSIDE if inside else OUTSIDE).search(self._buffer, at)
             if found is None or (found[0] == "\\" and found.end() == len(self._buffer)):
@@ -156,7 +157,9 @@ class JsonStream:
             elif mark == "\\":
                 at += 1
             else:
-                depth += 1 if mark in "{[" else -1
+                if mark in ",{[" and (values := values + 1) > MOST_VALUES:
+                    self._at, is_kept = at, False
+                depth += 0 if mark == "," else 1 if mark in "{[" else -1
             if depth <= 0 and not inside:
                 break
         text = self._buffer[self._at : at] if is_kept and at - self._at <= MOST_CHARACTERS else None
@@ -169,9 +172,22 @@ class JsonStream:
             return False
         self._gone += self._at
         self._buffer, self._at = self._buffer[self._at :], 0
-        self._take(self._file.read(max(PIECE_BYTES, min(len(self._buffer), 8 * PIECE_BYTES))))
+        self._take(self._file.read(PIECE_BYTES))  # so what is decoded before its values are counted is short
         return True
 
     def _take(self, piece: bytes) -> None:
         self._has_ended = not piece
         self._buffer += self._decoder.decode(piece, final=self._has_ended)
+
+
+def count_values(value: Any) -> int:
+    """Return how many values *value* is made of, itself among them; keys are none."""
+    count, waiting = 0, [value]
+    while waiting:
+        each = waiting.pop()
+        count += 1
+        if isinstance(each, dict):
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+    return count

@@ -25,7 +25,7 @@ from conversations.core.errors import (
 from .archive import Archive, is_zip
 from .formats import CHATGPT, OPENAI, Format, find_foreign, find_format
 from .imported import ENDS, Broken, BrokenConversation, ImportedConversation, PictureSource, as_mapping, as_text
-from .json_stream import MOST_CHARACTERS, PIECE_BYTES, CutOff, JsonStream, NotJson, Reader
+from .json_stream import MOST_CHARACTERS, MOST_VALUES, PIECE_BYTES, CutOff, JsonStream, NotJson, Reader, count_values
 from .openai_format import looks_like_message
 from .tool_pairs import drop_unasked_steps
 from .windowseat import BEGINNING, slim_message
@@ -205,7 +205,7 @@ def _object_items(stream: JsonStream) -> Iterator[Any]:
     about: dict[str, Any] = {}
     broken: Broken | None = None
     is_list = False
-    kept = 0
+    kept = values = 0
     for key in stream.members():
         began = stream.place
         if key == "conversations" and stream.peek() == "[":
@@ -216,6 +216,7 @@ def _object_items(stream: JsonStream) -> Iterator[Any]:
                 about[key] = _slim_messages(stream)
             except Broken as error:
                 broken = error
+                about.pop(key, None)
         else:
             try:
                 value = stream.value()
@@ -223,7 +224,8 @@ def _object_items(stream: JsonStream) -> Iterator[Any]:
                 broken = error
                 continue
             kept += len(key) + stream.place - began
-            if kept <= MOST_CHARACTERS:
+            values += count_values(value)
+            if kept <= MOST_CHARACTERS and values <= MOST_VALUES:
                 about[key] = value
             else:
                 broken = Broken("too_large")
@@ -234,14 +236,17 @@ def _object_items(stream: JsonStream) -> Iterator[Any]:
 def _slim_messages(stream: JsonStream) -> list[Any]:
     """Return the messages that follow. Raises `Broken`, once all were gone past, if they are too large together."""
     messages: list[Any] = []
-    kept, began = 0, stream.place
+    kept, values, began = 0, 0, stream.place
     for message in stream.items():
         slim = slim_message(message)
         kept += stream.place - began if slim is message else _characters_of(slim)
+        values += count_values(slim)
         began = stream.place
-        if kept <= MOST_CHARACTERS and len(messages) < MOST_MESSAGES:
+        if kept > MOST_CHARACTERS or values > MOST_VALUES:
+            messages.clear()
+        elif len(messages) < MOST_MESSAGES:
             messages.append(slim)
-    if kept > MOST_CHARACTERS:
+    if kept > MOST_CHARACTERS or values > MOST_VALUES:
         raise Broken("too_large")
     return messages
 
@@ -261,8 +266,10 @@ def _find_first(items: Iterator[Any], stream: JsonStream) -> tuple[Format | None
     begun: list[Any] = []
     foreign: ExportError | None = None
     is_empty_chatgpt = False
+    values = 0
     for item in items:
         begun.append(item)
+        values += count_values(item)
         if isinstance(item, dict):
             foreign = foreign or find_foreign(item)
             if foreign is None and (found := find_format(item)):
@@ -270,7 +277,8 @@ def _find_first(items: Iterator[Any], stream: JsonStream) -> tuple[Format | None
             if looks_like_message(item):
                 return None, begun
             is_empty_chatgpt = is_empty_chatgpt or item.keys() >= EMPTY_CHATGPT
-        if foreign or len(begun) >= LOOKED_AT or stream.place > LOOKED_AT_CHARACTERS:
+        looked_at_enough = len(begun) >= LOOKED_AT or values > MOST_VALUES or stream.place > LOOKED_AT_CHARACTERS
+        if foreign or looked_at_enough:
             break
     if is_empty_chatgpt and foreign is None:
         return CHATGPT, begun
@@ -304,8 +312,10 @@ def _read_item(found: Format, item: Any) -> ImportedConversation | BrokenConvers
 
 def _read_bare_messages(items: Iterable[Any], stream: JsonStream) -> Found:
     rows: list[Any] = []
+    values = 0
     for item in items:
-        if stream.place > LOOKED_AT_CHARACTERS:
+        values += count_values(item)
+        if stream.place > LOOKED_AT_CHARACTERS or values > MOST_VALUES:
             return Found(OPENAI.name, BrokenConversation("", "too_large"))
         if len(rows) < MOST_MESSAGES:
             rows.append(item)
