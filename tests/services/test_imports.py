@@ -34,8 +34,9 @@ from conversations.models import (
     Scenario,
     ToolCall,
 )
+from conversations.parsing import read_picture
 from conversations.services.conversations.conversations import delete_conversation, sweep_deleted_conversations
-from conversations.services.imports import run_import
+from conversations.services.imports import import_pictures, run_import
 from conversations.services.imports.import_files import (
     SentFile,
     StoredFile,
@@ -184,6 +185,24 @@ def test_a_picture_that_is_missing_is_named_in_its_message(alice):
     run(alice, as_zip(chatgpt_files(odd_chatgpt(), picture=NAVY)))  # a newer export has it
     first.refresh_from_db()
     assert len(first.picture_ids) == 1
+
+
+def test_a_picture_that_many_messages_name_is_read_once(alice, monkeypatch):
+    read = []
+    monkeypatch.setattr(import_pictures, "read_picture", lambda content: read.append(content) or read_picture(content))
+    pointer = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_00ab"}
+    shown = {"content_type": "multimodal_text", "parts": ["See", pointer]}
+    lost = {"content_type": "multimodal_text", "parts": ["See", {**pointer, "asset_pointer": "sediment://file_bad"}]}
+    talks = [chatgpt(f"c{talk}", [
+        node(f"n{number}", f"n{number - 1}" if number else "root", "user", lost if number == 4 else shown)
+        for number in range(5)], "n4") for talk in range(2)]  # fmt: skip
+    files = chatgpt_files(*talks, picture=NAVY) | {"file_bad.dat": b"not a picture"}
+    found = run(alice, as_zip(files))
+    assert len(read) == 2
+    assert sorted(Picture.objects.values_list("conversation__title", flat=True)) == ["c0", "c1"]
+    assert set(Picture.objects.values_list("file_name", flat=True)) == {"sea.png"}
+    assert Message.objects.exclude(picture_ids=[]).count() == 8
+    assert (report_of(found).pictures, report_of(found).missing) == (8, {"unreadable_pictures": 2})
 
 
 def test_what_is_no_picture_and_what_has_no_room_is_left_out(alice, settings):

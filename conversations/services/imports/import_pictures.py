@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.db import transaction
 
 from chatsite.names import clean_name
 from conversations.core.errors import ConversationNotFound, DocumentStorageFull, PictureError
-from conversations.core.imports.imported import MISSING_FILES, NO_ROOM, UNREADABLE_PICTURES
+from conversations.core.imports.imported import MISSING_FILES, NO_ROOM, UNREADABLE_PICTURES, PictureSource
 from conversations.core.imports.read_export import Export
 from conversations.core.prompt.messages import PromptMessage
 from conversations.models import Conversation, Message, PathChange, Picture
 from conversations.parsing import ReadPicture, read_picture
+from conversations.selectors.conversations.pictures import read_picture_bytes
 from conversations.services.pictures.pictures import clean_alt_text, keep_picture, largest_picture_bytes
 from conversations.services.windows.active_path import lock_conversation
 
@@ -31,9 +34,46 @@ class NotTaken(Exception):
         self.kind = kind
 
 
+@dataclass(slots=True)
+class PictureReader:
+    """Reads pictures of *export*, each once: one that is named again is taken from where it is stored.
+
+    *known* are ids of stored pictures, or why there is none, by what names them in the export.
+    """
+
+    export: Export
+    known: dict[str, int | str] = field(default_factory=dict)
+
+    def keep(self, target: ImportTarget, conversation_id: int, source: PictureSource) -> int:
+        """Return the id of the picture in the conversation. Raises `NotTaken` or `ConversationNotFound`."""
+        key = source.key if source.content is None else f"sha256:{hashlib.sha256(source.content).hexdigest()}"
+        known = self.known.get(key)
+        if isinstance(known, str):
+            raise NotTaken(known)
+        here = Picture.objects.filter(pk=known).first() if known is not None else None
+        if here is not None and here.conversation_id == conversation_id:
+            return here.pk
+        try:
+            name, read = self._read(source, here)
+            self.known[key] = kept = _keep(target, conversation_id, name, read, alt_text=source.alt_text)
+        except NotTaken as reason:
+            self.known[key] = reason.kind
+            raise
+        return kept
+
+    def _read(self, source: PictureSource, here: Picture | None) -> tuple[str, ReadPicture]:
+        content = read_picture_bytes(here.pk) if here is not None else None
+        if here is not None and content is not None:
+            return here.file_name, ReadPicture(here.media_type, here.width, here.height, content)
+        found = self.export.read_picture(source, most_bytes=largest_picture_bytes())
+        if found is None:
+            raise NotTaken(MISSING_FILES)
+        return found[0], _read(found[1])
+
+
 def add_pictures(
     target: ImportTarget,
-    export: Export,
+    reader: PictureReader,
     conversation_id: int,
     pictures: MessagePictures,
     *,
@@ -51,11 +91,7 @@ def add_pictures(
     missing: list[str] = []
     for source in pictures.sources[: settings.PICTURES_PER_MESSAGE]:
         try:
-            found = export.read_picture(source, most_bytes=largest_picture_bytes())
-            if found is None:
-                raise NotTaken(MISSING_FILES)
-            name, content = found
-            added.append(_keep(target, conversation_id, name, _read(content), alt_text=source.alt_text))
+            added.append(reader.keep(target, conversation_id, source))
         except NotTaken as reason:
             count_missing(reason.kind)
             missing.append(source.alt_text or source.name)

@@ -25,7 +25,7 @@ from conversations.models.conversation_import import ImportState
 from conversations.services.conversations.conversations import default_scenario
 
 from .import_files import delete_files, stored_files
-from .import_pictures import add_pictures
+from .import_pictures import PictureReader, add_pictures
 from .import_report import ImportReport
 from .own_files import FORMAT, store_own_file
 from .store_conversations import ImportItem, ImportTarget, Stored, store_conversations
@@ -149,6 +149,10 @@ class _Running:
     report: ImportReport
     done: int
     waiting: list[Found | FailedFile] = field(default_factory=list)
+    pictures: PictureReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pictures = PictureReader(self.export)
 
     def batches(self) -> Iterator[None]:
         messages = characters = 0
@@ -251,7 +255,7 @@ class _Running:
         for conversation_id, pictures in stored.pictures:
             self._keep()
             before, now = add_pictures(
-                self.target, self.export, conversation_id, pictures, count_missing=self.report.add_missing
+                self.target, self.pictures, conversation_id, pictures, count_missing=self.report.add_missing
             )
             self.report.pictures += now - (0 if outcomes.get(conversation_id) == "new" else before)
 
