@@ -124,6 +124,12 @@ IMPORT_MEGABYTES = ENV.integer(
     minimum=0,
     help="Most megabytes of an export of another chat program that is imported, all its files together; 0 forbids it.",
 )
+IMPORTED_TEXT_MEGABYTES = ENV.integer(
+    "IMPORTED_TEXT_MEGABYTES",
+    default=2_000,
+    minimum=1,
+    help="Most megabytes of text that one user keeps of imported conversations.",
+)
 
 # Web search
 

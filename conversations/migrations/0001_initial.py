@@ -1114,6 +1114,7 @@ class Migration(migrations.Migration):
                 ('format', models.CharField(max_length=20)),
                 ('source_id', models.CharField(max_length=100)),
                 ('item', models.PositiveIntegerField(default=0)),
+                ('text_bytes', models.BigIntegerField(default=0)),
                 ('brought_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='brought', to='conversations.conversationimport')),
                 ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='origins', to='conversations.conversation')),
                 ('owner', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -1127,6 +1128,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=255)),
                 ('size_bytes', models.BigIntegerField()),
                 ('received_bytes', models.BigIntegerField(default=0)),
+                ('digest', models.CharField(blank=True, max_length=64)),
                 ('of_import', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='conversations.conversationimport')),
             ],
             options={

@@ -79,13 +79,17 @@ class ConversationImport(models.Model):
 
 
 class ImportFile(models.Model):
-    """A file of an import: *received_bytes* of *size_bytes* are here, in pieces, until the import has ended."""
+    """A file of an import: *received_bytes* of *size_bytes* are here, in pieces, until the import has ended.
+
+    *digest* is the SHA-256 of that before the last piece, and the piece: by it a client knows its file again.
+    """
 
     of_import = models.ForeignKey(ConversationImport, on_delete=models.CASCADE, related_name="files")
     number = models.PositiveSmallIntegerField()
     name = models.CharField(max_length=255)
     size_bytes = models.BigIntegerField()
     received_bytes = models.BigIntegerField(default=0)
+    digest = models.CharField(max_length=64, blank=True)
 
     class Meta:
         ordering = ["number"]
@@ -117,7 +121,7 @@ class ConversationOrigin(models.Model):
     """Where an imported conversation is from: its *source_id* in an export of *format*, once for each owner.
 
     It stays when the conversation is deleted, which is then not brought back. *brought_by* is the import that added
-    it, as its item *item*.
+    it, as its item *item*; *text_bytes* are those of all text that imports have added to it.
     """
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -128,6 +132,7 @@ class ConversationOrigin(models.Model):
     )
     brought_by = models.ForeignKey(ConversationImport, on_delete=models.SET_NULL, null=True, related_name="brought")
     item = models.PositiveIntegerField(default=0)
+    text_bytes = models.BigIntegerField(default=0)
 
     class Meta:
         constraints = [

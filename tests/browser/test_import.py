@@ -48,3 +48,30 @@ def test_an_import_rests_and_goes_on_after_a_reload(page):
     expect(page.locator(".import-taken")).to_have_text("8,000 of 8,000 messages taken", timeout=60_000)
     page.get_by_role("button", name="Remove this report").click()
     expect(page.locator("[data-import]")).to_have_count(0)
+
+
+def test_sending_goes_on_where_it_broke_off_but_not_with_another_file(page):
+    page.goto("/import/")
+    page.locator('[data-part="import-form"]').evaluate("form => { form.dataset.pieceBytes = '100'; }")
+    nodes = [node("q", "root", "user", "question"), node("a", "q", "assistant", "answer")]
+    content, other = (as_json([chatgpt("c", nodes, "a", title=title)]) for title in ("First", "Other"))
+    starts = []
+    page.on("request", lambda request: starts.append(request.url.rpartition("=")[2]) if "?start=" in request.url else 0)
+
+    def send(sent, *, breaks_at):
+        starts.clear()
+        page.route(f"**/files/0/?start={breaks_at}", lambda route: route.fulfill(status=409, body="{}"))
+        choose_file(page, "a.json", sent)
+        expect(page.get_by_text("The connection broke off.")).to_be_visible()
+        expect(page.get_by_role("button", name="Import", exact=True)).to_be_enabled()
+        page.unroute(f"**/files/0/?start={breaks_at}")
+        return starts[0]
+
+    assert send(content, breaks_at=200) == "0"
+    page.locator('[data-part="import-sending"]').evaluate("words => { words.textContent = ''; }")
+    assert send(content, breaks_at=300) == "200"
+    starts.clear()
+    choose_file(page, "a.json", other)
+    expect(page.locator(".import-taken")).to_have_text("2 of 2 messages taken")
+    assert starts[0] == "0"
+    expect(page.get_by_role("link", name="Other", exact=True).first).to_be_visible()

@@ -391,6 +391,36 @@ def test_an_import_that_is_interrupted_anywhere_ends_as_one_that_was_not(batches
     assert report.total("broken") == (1 if asked else 0)
 
 
+def test_imported_text_has_a_limit_and_what_is_missing_comes_once_there_is_room(alice, settings):
+    settings.IMPORTED_TEXT_MEGABYTES = 1
+    text = "ä" * 150_000  # 300 kB
+    content = as_json([line(f"c{number}", text, "yes") for number in range(5)])
+    found = run(alice, content)
+    assert (found.state, found.error_code) == ("failed", "imported_text_full")
+    assert (Conversation.objects.count(), report_of(found).total("new")) == (3, 3)
+    assert adds_up(found)
+    origin = ConversationOrigin.objects.first()
+    assert origin.text_bytes == 300_003
+    assert run(alice, content).state == "failed"
+    assert Conversation.objects.count() == 3
+    assert run(make_user("bob"), content).error_code == "imported_text_full"  # of each user
+    delete_conversation(Conversation.objects.filter(owner=alice).first())
+    Conversation.objects.filter(deleted_at__isnull=False).update(deleted_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
+    sweep_deleted_conversations()
+    settings.IMPORTED_TEXT_MEGABYTES = 2
+    found = run(alice, content)
+    assert (found.state, report_of(found).total("new"), report_of(found).total("known")) == ("ended", 2, 2)
+
+
+def test_what_grows_counts_for_the_limit_too(alice, settings):
+    settings.IMPORTED_TEXT_MEGABYTES = 1
+    run(alice, as_json([line("c", "x" * 600_000)]))
+    found = run(alice, as_json([line("c", "x" * 600_000, "y" * 300_000)]))
+    assert (found.state, ConversationOrigin.objects.get().text_bytes) == ("ended", 900_000)
+    found = run(alice, as_json([line("c", "x" * 600_000, "y" * 300_000, "z" * 200_000)]))
+    assert (found.state, ConversationOrigin.objects.get().text_bytes) == ("failed", 900_000)
+
+
 def test_a_worker_that_was_replaced_stores_nothing_more(alice, monkeypatch):
     monkeypatch.setattr(run_import, "ITEMS_AT_ONCE", 1)
     send(alice, as_json([line(f"c{number}", "x") for number in range(3)]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 from asgiref.sync import async_to_sync
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -67,6 +69,30 @@ def test_pieces_go_on_where_they_ended(client):
     assert client.post(plan["start"], **JSON).status_code == 200
     work()
     assert "1 of 1 message taken" in client.get(plan["import"], HTTP_HX_REQUEST="true").content.decode()
+
+
+def test_what_is_here_is_known_by_its_digest_and_another_file_begins_again(client):
+    named = {"name": ["a.json"], "size": ["300"]}
+    plan = client.post("/import/", named, **JSON).json()
+    kind = {"content_type": "application/octet-stream", **JSON}
+    first, second = b"x" * 100, b"y" * 50
+    client.post(f"{plan['files'][0]['url']}?start=0", first, **kind)
+    client.post(f"{plan['files'][0]['url']}?start=100", second, **kind)
+    again = client.post("/import/", named, **JSON).json()
+    assert again["files"][0]["digest"] == hashlib.sha256(hashlib.sha256(first).digest() + second).hexdigest()
+    other = client.post("/import/", {**named, "again": "yes"}, **JSON).json()
+    assert other["import"] != plan["import"]
+    assert (other["files"][0]["received"], ConversationImport.objects.count()) == (0, 1)
+
+
+def test_a_form_is_never_taken_for_the_rest_of_what_was_begun(client):
+    content = as_json([chatgpt("c", [node("a", None, "user", "x")])])
+    plan = client.post("/import/", {"name": ["a.json"], "size": [str(len(content))]}, **JSON).json()
+    url = f"{plan['files'][0]['url']}?start=0"
+    client.post(url, b" " * 100, content_type="application/octet-stream", **JSON)
+    client.post("/import/", {"files": [SimpleUploadedFile("a.json", content)]})
+    work()
+    assert Conversation.objects.get().title == "c"
 
 
 @pytest.mark.parametrize("named", [{"name": ["a"], "size": ["x"]}, {"name": ["a"], "size": []}, {}])

@@ -67,6 +67,16 @@ class ImportInterrupted(ExportError):
     template = "This import was interrupted again and again. What it has brought is here; start it once more."
 
 
+class ImportedTextFull(ExportError):
+    """Its owner keeps as much imported text as one may: no more is taken."""
+
+    code = "imported_text_full"
+    template = (
+        "Your room for imported text is used up. What is listed here was taken whole. Ask for more room, or delete "
+        "imported conversations, and import the same files again: that adds what is missing."
+    )
+
+
 # It is not taken at all
 
 

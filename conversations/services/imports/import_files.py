@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import io
 from collections.abc import Sequence
 from functools import partial
@@ -56,10 +57,13 @@ def may_import(user: User) -> bool:
     return settings.IMPORT_MEGABYTES > 0 and effective_limits(user).messages_per_minute != 0
 
 
-def begin_import(user: User, files: Sequence[SentFile], *, scenario_id: int | None = None) -> ConversationImport:
+def begin_import(
+    user: User, files: Sequence[SentFile], *, scenario_id: int | None = None, begins_again: bool = False
+) -> ConversationImport:
     """Return an import that waits for the pieces of *files*; the same one if it was begun before and is not whole.
 
-    Raises an `InputError` or an `AccessError`.
+    It is known again by names and sizes: who sends on compares what is here by its digest first, and where that is of
+    another file *begins_again*; then what was sent before is deleted. Raises an `InputError` or an `AccessError`.
     """
     check_may_import(user)
     if not files or len(files) > MOST_FILES or any(file.size_bytes <= 0 for file in files):
@@ -69,7 +73,9 @@ def begin_import(user: User, files: Sequence[SentFile], *, scenario_id: int | No
         raise ImportTooLarge(megabytes=settings.IMPORT_MEGABYTES)
     named = [SentFile(clean_file_name(file.name), file.size_bytes) for file in files]
     if begun := _find_begun(user, named):
-        return begun
+        if not begins_again:
+            return begun
+        begun.delete()
     for file in named:
         count_upload(user, size_bytes=file.size_bytes)
     with transaction.atomic():
@@ -121,7 +127,8 @@ def add_piece(found: ConversationImport, number: int, *, start: int, content: by
             raise ImportPieceMisplaced
         ImportPiece.objects.create(file_id=file.pk, start=start, content=content)
         file.received_bytes += len(content)
-        file.save(update_fields=["received_bytes"])
+        file.digest = hashlib.sha256(bytes.fromhex(file.digest) + content).hexdigest()
+        file.save(update_fields=["received_bytes", "digest"])
         ConversationImport.objects.filter(pk=found.pk).update(changed_at=timezone.now())
     return file.received_bytes
 

@@ -7,8 +7,10 @@ from itertools import chain
 from typing import IO, NamedTuple
 
 from django.db import transaction
+from django.db.models import Sum
+from django.db.models.functions import Length
 
-from conversations.core.errors import DocumentStorageFull, ExportError, InvalidHistory
+from conversations.core.errors import DocumentStorageFull, ExportError, ImportedTextFull, InvalidHistory
 from conversations.core.imports.imported import BrokenConversation, ImportedConversation
 from conversations.core.imports.json_stream import MOST_CHARACTERS
 from conversations.core.imports.read_export import OwnFile
@@ -29,10 +31,15 @@ class ReadFile(NamedTuple):
 
 
 def store_own_file(target: ImportTarget, number: int, file: OwnFile) -> ReadFile:
-    """Store the conversation of *file*, which is item *number* of the import, unless it is here or was deleted here."""
+    """Store the conversation of *file*, which is item *number* of the import, unless it is here or was deleted here.
+
+    Raises `ImportedTextFull`.
+    """
     try:
         with transaction.atomic(), file.open() as opened:
             return _store(target, number, _lines(opened))
+    except ImportedTextFull:  # of all of them, this alone ends the import
+        raise
     except DocumentStorageFull:
         return ReadFile(BrokenConversation(file.name, "no_room"))
     except (InvalidHistory, ExportError, ValueError, KeyError, TypeError, AttributeError, StopIteration):
@@ -54,9 +61,17 @@ def _store(target: ImportTarget, number: int, lines: Iterator[str]) -> ReadFile:
         outcome = ImportOutcome("known", count, 0, known.pk) if known and is_here else ImportOutcome("deleted")
         return ReadFile(ImportedConversation(source_id, title, found=count), outcome)
     made = read_conversation(user=target.owner, scenario=target.scenario, lines=chain([first], lines))
-    ConversationOrigin.objects.create(**key, conversation=made, brought_by_id=target.import_id, item=number)
+    text_bytes = target.room.take_bytes(_text_bytes(made))
+    ConversationOrigin.objects.create(
+        **key, conversation=made, brought_by_id=target.import_id, item=number, text_bytes=text_bytes
+    )
     count = made.messages.count()
     return ReadFile(ImportedConversation(source_id, title, found=count), ImportOutcome("new", count, count, made.pk))
+
+
+def _text_bytes(conversation: Conversation) -> int:
+    lengths = Sum(Length("content", function="octet_length") + Length("reasoning", function="octet_length"), default=0)
+    return int(conversation.messages.aggregate(bytes=lengths)["bytes"])
 
 
 def _lines(file: IO[bytes]) -> Iterator[str]:

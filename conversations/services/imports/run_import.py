@@ -17,7 +17,7 @@ from django.utils import timezone
 from chatsite.accounts.models import User
 from chatsite.postgres.faults import is_passing_fault
 from conversations.access import require_admitted
-from conversations.core.errors import AccessError, ImportInterrupted, TooManyImports
+from conversations.core.errors import AccessError, ImportedTextFull, ImportInterrupted, TooManyImports
 from conversations.core.imports.imported import BrokenConversation, ImportedConversation
 from conversations.core.imports.read_export import Export, ExportFile, FailedFile, Found, OwnFile
 from conversations.models import ConversationImport, ImportFile
@@ -135,6 +135,8 @@ def import_batches(held: HeldImport) -> Iterator[None]:
         end_import(held, ImportState.CANCELLED)
     except ImportPaused:
         _pause(held)
+    except ImportedTextFull as full:
+        end_import(held, ImportState.FAILED, full.code)
     except AccessError as refusal:
         end_import(held, ImportState.FAILED, refusal.code)
 
@@ -217,14 +219,27 @@ class _Running:
         ]
         try:
             self._store(found, items)
+        except ImportedTextFull:
+            self._store_what_fits(found)
         except (DatabaseError, ValueError, TypeError, LookupError) as error:
             if isinstance(error, OperationalError) or is_passing_fault(error):
                 raise
             self.report = ImportReport.from_json(ConversationImport.objects.get(pk=self.held.id).report)
             self._store_one_by_one(found)
 
+    def _store_what_fits(self, found: Sequence[Found | FailedFile]) -> None:
+        """Store those before the first that has no room. Raises `ImportedTextFull`."""
+        self.report = ImportReport.from_json(ConversationImport.objects.get(pk=self.held.id).report)
+        for each in found:
+            self.target.room.reload()
+            items = []
+            if isinstance(each, Found) and isinstance(each.conversation, ImportedConversation):
+                items = [ImportItem(self.done, each.format, each.conversation)]
+            self._store([each], items)
+
     def _store_one_by_one(self, found: Sequence[Found | FailedFile]) -> None:
         """Find the one that can't be stored: it is named, and the others are stored."""
+        self.target.room.reload()
         for each in found:
             read = each.conversation if isinstance(each, Found) else None
             if not isinstance(each, Found) or not isinstance(read, ImportedConversation):
@@ -235,6 +250,7 @@ class _Running:
             except (DatabaseError, ValueError, TypeError, LookupError) as error:
                 if isinstance(error, OperationalError) or is_passing_fault(error):
                     raise
+                self.target.room.reload()
                 logger.exception("item %d of import %d could not be stored", self.done, self.held.id)
                 self.report = ImportReport.from_json(ConversationImport.objects.get(pk=self.held.id).report)
                 self._store([Found(each.format, BrokenConversation(read.title, "unreadable"))], [])

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from chatsite.accounts.models import User
@@ -31,6 +31,7 @@ from conversations.services.windows.active_path import lock_conversation, refuse
 
 from .import_report import ImportOutcome
 from .imported_rows import ImportedRows, MessagePictures, StoredMessage, count_rows, make_message_rows, storable_id
+from .text_room import TextRoom
 
 OWN_FORMAT = "windowseat"
 
@@ -58,11 +59,12 @@ class ImportTarget:
     import_id: int
     context: ModelContext
     now: dt.datetime
+    room: TextRoom
 
     @classmethod
     def of(cls, owner: User, scenario: Scenario, import_id: int) -> ImportTarget:
         context = conversation_context(Conversation(owner=owner, scenario=scenario))
-        return cls(owner, scenario, import_id, context, timezone.now())
+        return cls(owner, scenario, import_id, context, timezone.now(), TextRoom(owner))
 
 
 @dataclass(slots=True)
@@ -75,7 +77,7 @@ class Stored:
 
 @transaction.atomic
 def store_conversations(target: ImportTarget, items: Sequence[ImportItem]) -> Stored:
-    """Store *items*, of which no two are the same conversation."""
+    """Store *items*, of which no two are the same conversation. Raises `ImportedTextFull`, and then stores none."""
     stored = Stored()
     origins = _find_origins(target, items)
     new: list[tuple[int, ImportItem]] = []
@@ -110,7 +112,9 @@ def _store_new(target: ImportTarget, new: list[tuple[int, ImportItem]], stored: 
         for row in rows.messages:
             row.active = (row.step_of_id or row.pk) in path
         conversations.append(_conversation(target, item, pk, rows, begun_at))
-        origins.append(_origin(target, item, pk))
+        origin = _origin(target, item, pk)
+        origin.text_bytes = target.room.take(rows.messages)
+        origins.append(origin)
         all_rows.messages += rows.messages
         all_rows.calls += rows.calls
         all_rows.origins += rows.origins
@@ -234,7 +238,10 @@ def _grow(target: ImportTarget, item: ImportItem, origin: ConversationOrigin) ->
     copy_rows(rows.origins)
     if rows.messages:
         origin.brought_by_id = target.import_id
-        ConversationOrigin.objects.filter(pk=origin.pk).update(brought_by=target.import_id)
+        more_bytes = target.room.take(rows.messages)
+        ConversationOrigin.objects.filter(pk=origin.pk).update(
+            brought_by=target.import_id, text_bytes=F("text_bytes") + more_bytes
+        )
     taken = _count_taken(read)
     if by_this_item:  # it was stored by a worker that ended before it could say so
         return ImportOutcome("new", taken, taken, conversation.pk), rows

@@ -56,7 +56,8 @@ def imports(request: HtmxRequest) -> HttpResponse:
         return render(request, PAGE, page_context(request))
     try:
         if wants_json(request):
-            return JsonResponse(_plan(_begin(request, _named_files(request))), status=201)
+            begins_again = request.POST.get("again") == "yes"
+            return JsonResponse(_plan(_begin(request, _named_files(request), begins_again=begins_again)), status=201)
         return _import_form(request)
     except ConversationError as error:
         if wants_json(request):
@@ -64,8 +65,9 @@ def imports(request: HtmxRequest) -> HttpResponse:
         return show_form_again(request, error)
 
 
-def _begin(request: HtmxRequest, files: list[SentFile]) -> ConversationImport:
-    return begin_import(request.user, files, scenario_id=parameters.scenario_id(request))
+def _begin(request: HtmxRequest, files: list[SentFile], *, begins_again: bool) -> ConversationImport:
+    scenario_id = parameters.scenario_id(request)
+    return begin_import(request.user, files, scenario_id=scenario_id, begins_again=begins_again)
 
 
 def _named_files(request: HtmxRequest) -> list[SentFile]:
@@ -90,6 +92,7 @@ def _plan(found: ConversationImport) -> dict[str, Any]:
             {
                 "url": reverse("conversations:import_piece", args=[found.public_id, file.number]),
                 "received": file.received_bytes,
+                "digest": file.digest,
                 "size": file.size_bytes,
             }
             for file in found.files.all()
@@ -99,7 +102,7 @@ def _plan(found: ConversationImport) -> dict[str, Any]:
 
 def _import_form(request: HtmxRequest) -> HttpResponse:
     sent = [file for file in request.FILES.getlist("files") if file.size]
-    found = _begin(request, [SentFile(file.name or "", file.size or 0) for file in sent])
+    found = _begin(request, [SentFile(file.name or "", file.size or 0) for file in sent], begins_again=True)
     for number, file in enumerate(sent):
         start = 0
         for piece in _pieces(file):

@@ -14,7 +14,8 @@ const MOVING = ["uploading", "waiting", "running"];
 const TRIES = 5;
 const PAUSE_MS = 1_000;
 
-/** @typedef {{import: string, start: string, files: {url: string, received: number, size: number}[]}} Plan */
+/** @typedef {{url: string, received: number, digest: string, size: number}} PlannedFile */
+/** @typedef {{import: string, start: string, files: PlannedFile[]}} Plan */
 
 /**
  * @param {HTMLElement} page
@@ -94,10 +95,17 @@ class ImportForm {
    * @param {File[]} files
    * @returns {Promise<Plan>}
    */
-  #begin(files) {
+  async #begin(files) {
     const scenario = find(this.form, "select", HTMLSelectElement).value;
     const fields = { name: files.map((file) => file.name), size: files.map((file) => String(file.size)), scenario };
-    return postForm(this.form.action, fields);
+    const plan = /** @type {Plan} */ (await postForm(this.form.action, fields));
+    const pieceBytes = Number(dataOf(this.form, "pieceBytes"));
+    for (const [index, file] of files.entries()) {
+      if (!(await isBeginningOf(file, plan.files[index], pieceBytes))) {
+        return postForm(this.form.action, { ...fields, again: "yes" });
+      }
+    }
+    return plan;
   }
 
   /**
@@ -125,6 +133,28 @@ class ImportForm {
       before += file.size;
     }
   }
+}
+
+/**
+ * Whether what the server has of a file is the beginning of *file*. Without digests, as on a page that did not come over
+ * TLS, that is not known.
+ * @param {File} file
+ * @param {PlannedFile} planned
+ * @param {number} pieceBytes
+ */
+async function isBeginningOf(file, { received, digest }, pieceBytes) {
+  if (!received) {
+    return true;
+  }
+  if (!crypto.subtle) {
+    return false;
+  }
+  let known = new Uint8Array();
+  for (let at = 0; at < received; at += pieceBytes) {
+    const piece = new Blob([known, file.slice(at, Math.min(at + pieceBytes, received))]);
+    known = new Uint8Array(await crypto.subtle.digest("SHA-256", await piece.arrayBuffer()));
+  }
+  return Array.from(known, (byte) => byte.toString(16).padStart(2, "0")).join("") === digest;
 }
 
 class BrokenOff extends Error {}
