@@ -137,7 +137,7 @@ def _percent(found: ConversationImport) -> int:
 
 
 def _per_second(found: ConversationImport, report: ImportReport) -> int | None:
-    if found.started_at is None or found.ended_at:
+    if found.started_at is None or found.state != ImportState.RUNNING:
         return None
     seconds = (timezone.now() - found.started_at).total_seconds()
     return int(report.total("messages_found") / seconds) if seconds >= 1 else None
@@ -145,8 +145,7 @@ def _per_second(found: ConversationImport, report: ImportReport) -> int | None:
 
 def _ready(request: HtmxRequest, found: ConversationImport) -> Iterable[ReadyConversation]:
     for conversation in longest_imported(found, limit=READY_SHOWN):
-        head = conversation.head
-        messages = head.position + 1 if head else 0
+        messages = conversation.messages.filter(active=True, step_of=None).count()
         too_long_for = _find_too_small(conversation)
         yield ReadyConversation(conversation, messages, _next_usd(request, conversation), too_long_for)
 
