@@ -15,8 +15,8 @@ sent AS (
   SELECT gen_random_uuid(), owner_id, 'waiting', false, false, 0, 0, 0, '{}', '', '', 0, now(), now()
   FROM owner RETURNING id
 ), file AS (
-  INSERT INTO conversations_importfile (of_import_id, number, name, size_bytes, received_bytes)
-  SELECT id, 0, 'conversations.json', %s, %s FROM sent RETURNING id, of_import_id
+  INSERT INTO conversations_importfile (of_import_id, number, name, size_bytes, received_bytes, digest)
+  SELECT id, 0, 'conversations.json', %s, %s, '' FROM sent RETURNING id, of_import_id
 ), piece AS (
   INSERT INTO conversations_importpiece (file_id, start, content) SELECT id, 0, %s FROM file
 )
