@@ -23,7 +23,7 @@ class TextRoom:
         self.reload()
 
     def reload(self) -> None:
-        """Read what is kept. A conversation that was deleted for good takes no room."""
+        """Read what is kept. A conversation whose rows are gone takes no room."""
         kept = ConversationOrigin.objects.filter(owner=self._owner, conversation__isnull=False)
         self._kept_bytes = kept.aggregate(bytes=Sum("text_bytes", default=0))["bytes"]
 
