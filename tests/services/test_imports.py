@@ -587,6 +587,9 @@ def test_limits_hold(alice, settings):
         begin_import(alice, [SentFile("a", 0)])
     with pytest.raises(ScenarioNotFound):
         begin_import(alice, one, scenario_id=Scenario.objects.create(name="x", owner=make_user("bob")).pk)
+    with pytest.raises(ImportTooLarge, match="larger than 2,000 MB"):
+        begin_import(alice, [SentFile("a", 2_000_000_000), SentFile("b", 1)])
+    begin_import(alice, [SentFile("a", 2_000_000_000)]).delete()
     settings.IMPORT_MEGABYTES = 1
     with pytest.raises(ImportTooLarge):
         begin_import(alice, one)
