@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -129,6 +130,15 @@ def test_an_import_is_paused_and_goes_on_from_its_page(client):
     client.post(f"{address}resume/", **JSON)
     work()
     assert "1 of 1 message taken" in client.get(address, HTTP_HX_REQUEST="true").text
+
+
+def test_the_report_says_what_one_more_message_costs(client, settings):
+    settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4o"
+    nodes = [node("q", None, "user", "word " * 9_000), node("a", "q", "assistant", "Yes.")]
+    client.post("/import/", {"files": [SimpleUploadedFile("a.json", as_json([chatgpt("c", nodes, "a")]))]})
+    work()
+    words = re.sub(r"<[^>]*>", "", client.get("/import/").text)
+    assert "2 messages · one more costs about $0.022545 before its reply" in words
 
 
 def test_the_report_says_what_the_model_there_could_not_take_any_more(client, settings, alice):
