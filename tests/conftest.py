@@ -90,6 +90,14 @@ def _no_static_files() -> None:
     settings.SERVESTATIC_USE_FINDERS = settings.SERVESTATIC_USE_STATIC_ROOT = False
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _few_rows_are_deleted() -> None:
+    """To truncate all tables takes longer than most tests."""
+    from tests.support import emptied_tables
+
+    emptied_tables.install()
+
+
 @pytest.fixture(autouse=True)
 def _forget_chosen_language() -> None:
     """A request in another language leaves it to the next one in the thread."""
