@@ -230,6 +230,25 @@ LOG_LEVEL = ENV.choice(
     default="INFO",
     help="From which level on the site writes lines of its own. Libraries write from WARNING on.",
 )
+RETENTION_DAYS = ENV.integer(
+    "RETENTION_DAYS",
+    default=0,
+    minimum=0,
+    maximum=36_500,
+    help="Days after which a conversation that was not touched is deleted, and can then be restored as any other. "
+    "0 is never. Rules for roles and scenarios are in the admin; the shortest counts.",
+)
+RETENTION_NOTICE_DAYS = ENV.integer(
+    "RETENTION_NOTICE_DAYS",
+    default=14,
+    minimum=1,
+    maximum=365,
+    help="Days before that on which the owner is told, at least. No rule may be shorter.",
+)
+if 0 < RETENTION_DAYS < RETENTION_NOTICE_DAYS:
+    raise ImproperlyConfigured(
+        "RETENTION_DAYS must be at least RETENTION_NOTICE_DAYS: owners are told that long before."
+    )
 DELETED_CONVERSATION_DAYS = ENV.integer(
     "DELETED_CONVERSATION_DAYS",
     default=30,

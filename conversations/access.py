@@ -32,6 +32,7 @@ from conversations.core.errors import (
     SignInRequired,
 )
 from conversations.models import Conversation, Document, Folder, Message, Picture, Scenario, Share, ToolCall
+from conversations.services.retention.put_off import put_off_deletion
 
 Person = AbstractBaseUser | AnonymousUser
 REFUSALS: dict[Admission, type[AccessError]] = {
@@ -70,11 +71,13 @@ def _refuse_unless_admitted(admission: Admission) -> None:
 def find_conversation(user: Person, public_id: uuid.UUID) -> Conversation:
     """Return the conversation that *user*, who was let in, owns.
 
-    Raises `ConversationNotFound` also if it is someone else's.
+    Raises `ConversationNotFound` also if it is someone else's. Retention does not delete it on the same day.
     """
     if (found := OWNED.first(public_id, user.pk)) is None:
         raise ConversationNotFound
     found.owner = user  # type: ignore[assignment]  # who is in hand, and need not be read again
+    if found.retention_ends_at:
+        put_off_deletion(found)
     return found
 
 

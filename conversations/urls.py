@@ -45,6 +45,7 @@ urlpatterns = [
     path("conversations/deleted/", deleted.deleted, name="deleted"),
     path("conversations/deleted/empty/", deleted.empty_deleted, name="empty_deleted"),
     path("conversations/deleted/<uuid:public_id>/", deleted.deleted_conversation, name="deleted_conversation"),
+    path("conversations/deleted-soon/", deleted.deleted_soon, name="deleted_soon"),
     path("conversations/folders/", folders.folders, name="folders"),
     path("conversations/folders/<int:folder_id>/", folders.folder, name="folder"),
     path("conversations/folders/<int:folder_id>/delete/", folders.delete, name="delete_folder"),

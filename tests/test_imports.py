@@ -35,6 +35,7 @@ FLOORS_INSIDE = {
         messages
         pictures
         documents
+        retention
         conversations
         replies
         limits
@@ -46,6 +47,7 @@ FLOORS_INSIDE = {
     "conversations.selectors": """
         search
         conversations | review
+        retention
         figures
     """,
     "conversations.providers": """

@@ -1,4 +1,4 @@
-"""The admin's pages: review of conversations, the ledger and its figures, scenarios and their servers.
+"""The admin's pages: review of conversations, the ledger and its figures, retention, scenarios and their servers.
 
 Django finds the pages by importing this package. `dashboard` is the first page; `base_admin` has the base classes.
 """
@@ -6,6 +6,7 @@ Django finds the pages by importing this package. `dashboard` is the first page;
 from . import user
 from .ledger import calibration, completion, price
 from .ledger import spending as spent
+from .retention import hold, rule
 from .review import conversation, document, message, reading, run, share, tool_call
 from .scenarios import mcp_server, scenario
 
@@ -14,10 +15,12 @@ __all__ = [
     "completion",
     "conversation",
     "document",
+    "hold",
     "mcp_server",
     "message",
     "price",
     "reading",
+    "rule",
     "run",
     "scenario",
     "share",

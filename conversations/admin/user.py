@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
@@ -14,8 +19,10 @@ from chatsite.accounts.admin import UserAdmin
 from chatsite.accounts.models import User
 from conversations.admin.base_admin import LargeListAdmin
 from conversations.admin.ledger.spending import spent_by
+from conversations.admin.state_labels import LINK_CLASS
 from conversations.models import Conversation
 from conversations.selectors.figures.usage_columns import BY_COST, BY_INPUT, UsageColumns, with_usage
+from conversations.selectors.retention.holds import IN_FORCE
 from conversations.templatetags import figures
 
 if TYPE_CHECKING:
@@ -36,11 +43,25 @@ admin.site.unregister(User)
 class UserWithUsageAdmin(LargeListAdmin, UserAdmin):
     list_display = [*UserAdmin.list_display, "conversation_count", "tokens", "cost", "last_activity"]
 
-    readonly_fields = [*UserAdmin.readonly_fields, "spent"]
+    readonly_fields = [*UserAdmin.readonly_fields, "spent", "legal_holds"]
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> list[Any]:
         fieldsets = list(super().get_fieldsets(request, obj))
-        return [*fieldsets, (_("Spending"), {"fields": ["spent"]})] if obj else fieldsets
+        if obj is None:
+            return fieldsets
+        kept = (_("Retention"), {"fields": ["legal_holds"]})
+        return [*fieldsets, (_("Spending"), {"fields": ["spent"]}), kept]
+
+    @display(description=_("legal hold"))
+    def legal_holds(self, user: User) -> SafeString:
+        """Link to the hold on the user, or to the form that places one."""
+        if hold := IN_FORCE.filter(user=user).first():
+            url = reverse("admin:conversations_legalhold_change", args=[hold.pk])
+            words = gettext("since %(day)s") % {"day": date_format(hold.placed_at)}
+        else:
+            url = reverse("admin:conversations_legalhold_add", query={"user": user.pk})
+            words = gettext("Place a hold")
+        return format_html('<a class="{}" href="{}">{}</a>', LINK_CLASS, url, words)
 
     @display(description=_("so far"))
     def spent(self, user: User) -> str:

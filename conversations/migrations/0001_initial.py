@@ -19,6 +19,8 @@ from django.db import migrations, models
 
 from chatsite.postgres.append_only import make_append_only
 from conversations.migrations._reservations_released import RELEASE, DO_NOT_RELEASE
+from conversations.migrations._holds_stay import HOLD
+from conversations.migrations._holds_stay import LET_GO as HOLD_NO_MORE
 from conversations.migrations._ledger_stays import KEEP, LET_GO
 
 
@@ -208,7 +210,10 @@ class Migration(migrations.Migration):
                 ('temporary_until', models.DateTimeField(help_text='Deleted permanently at this moment, unless its owner keeps it; empty for one that is kept.', null=True, verbose_name='temporary until')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
                 ('last_active_at', models.DateTimeField(verbose_name='last active at')),
-                ('deleted_at', models.DateTimeField(help_text='Deleted by its owner; can be restored until it is permanently removed.', null=True, verbose_name='deleted at')),
+                ('kept_at', models.DateTimeField(editable=False, null=True)),
+                ('retention_ends_at', models.DateTimeField(editable=False, null=True)),
+                ('deleted_by_retention', models.BooleanField(db_default=False, default=False, editable=False)),
+                ('deleted_at', models.DateTimeField(help_text='Deleted by its owner or by retention; can be restored until it is permanently removed.', null=True, verbose_name='deleted at')),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conversations', to=settings.AUTH_USER_MODEL, verbose_name='owner')),
             ],
             options={
@@ -957,6 +962,14 @@ class Migration(migrations.Migration):
             model_name='conversation',
             index=models.Index(condition=models.Q(('head', None)), fields=['last_active_at'], name='conversation_without_message'),
         ),
+        migrations.AddIndex(
+            model_name='conversation',
+            index=models.Index(django.db.models.functions.comparison.Greatest('last_active_at', 'kept_at'), condition=models.Q(('deleted_at', None), ('retention_ends_at', None), ('temporary_until', None)), name='conversation_untouched'),
+        ),
+        migrations.AddIndex(
+            model_name='conversation',
+            index=models.Index(condition=models.Q(('retention_ends_at', None), _negated=True), fields=['owner', 'retention_ends_at'], name='conversation_deleted_soon'),
+        ),
         migrations.AddConstraint(
             model_name='spending',
             constraint=models.UniqueConstraint(fields=('user', 'period', 'begins_on', 'part'), name='spending_one_each', nulls_distinct=False),
@@ -1255,7 +1268,53 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('share', 'number'), name='shared_message_number')],
             },
         ),
+        migrations.CreateModel(
+            name='LegalHold',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('conversation_public_id', models.UUIDField(editable=False, null=True)),
+                ('is_of_user', models.BooleanField(default=False, editable=False)),
+                ('reason', models.CharField(max_length=500, verbose_name='reason')),
+                ('placed_by_email', models.EmailField(max_length=254, verbose_name='placed by')),
+                ('placed_at', models.DateTimeField(auto_now_add=True, verbose_name='placed at')),
+                ('lifted_by_email', models.EmailField(blank=True, db_default='', default='', max_length=254, verbose_name='lifted by')),
+                ('lifted_at', models.DateTimeField(null=True, verbose_name='lifted at')),
+                ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='legal_holds', to='conversations.conversation', verbose_name='conversation')),
+                ('lifted_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='lifted by')),
+                ('placed_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='placed by')),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='legal_holds', to=settings.AUTH_USER_MODEL, verbose_name='user')),
+            ],
+            options={
+                'verbose_name': 'legal hold',
+                'verbose_name_plural': 'legal holds',
+                'ordering': ['-pk'],
+                'indexes': [models.Index(condition=models.Q(('lifted_at', None)), fields=['conversation'], name='hold_on_conversation'), models.Index(condition=models.Q(('lifted_at', None)), fields=['user'], name='hold_on_user')],
+            },
+        ),
+        migrations.CreateModel(
+            name='RetentionMail',
+            fields=[
+                ('owner', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to=settings.AUTH_USER_MODEL)),
+                ('mailed_at', models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='RetentionRule',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('role', models.CharField(blank=True, choices=[('user', 'user'), ('reviewer', 'reviewer'), ('admin', 'admin')], max_length=8, null=True, unique=True, verbose_name='role')),
+                ('days', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(36500)], verbose_name='days without activity')),
+                ('scenario', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='retention_rule', to='conversations.scenario', verbose_name='scenario')),
+            ],
+            options={
+                'verbose_name': 'retention rule',
+                'verbose_name_plural': 'retention rules',
+                'ordering': ['pk'],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('role', None), ('scenario__isnull', False)), models.Q(('role__isnull', False), ('scenario', None)), _connector='OR'), name='retention_rule_of_a_role_or_a_scenario', violation_error_message='A rule is for a role or for a scenario, not both.'), models.CheckConstraint(condition=models.Q(('days__gte', 1), ('days__lte', 36500)), name='retention_rule_has_days')],
+            },
+        ),
         migrations.RunSQL(KEEP, reverse_sql=LET_GO),
+        migrations.RunSQL(HOLD, reverse_sql=HOLD_NO_MORE),
         migrations.RunSQL(RELEASE, reverse_sql=DO_NOT_RELEASE),
         make_append_only('conversations_reading', forgets=['reviewer_id', 'conversation_id', 'owner_id']),
         make_append_only('conversations_readingstep'),

@@ -8,6 +8,7 @@ from .document import Document, DocumentFile
 from .export_lease import ExportLease
 from .folder import Folder
 from .kept_text import KeptText
+from .legal_hold import LegalHold
 from .list_change import ListChange
 from .mcp_server import McpServer
 from .message import Message
@@ -21,6 +22,8 @@ from .picture import Picture, PictureFile, ScaledPicture
 from .price import Price
 from .rating import Rating
 from .reading import Reading, ReadingStep, ReadWhat, SearchHit
+from .retention_mail import RetentionMail
+from .retention_rule import RetentionRule
 from .run import Run
 from .saved_prompt import SavedPrompt
 from .scenario import Scenario
@@ -49,6 +52,7 @@ __all__ = [
     "ImportPiece",
     "KeptText",
     "LedgerSum",
+    "LegalHold",
     "ListChange",
     "McpServer",
     "Message",
@@ -66,6 +70,8 @@ __all__ = [
     "ReadWhat",
     "Reading",
     "ReadingStep",
+    "RetentionMail",
+    "RetentionRule",
     "RolledUpSum",
     "Run",
     "RunningSum",

@@ -7,6 +7,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Greatest
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
@@ -34,6 +35,9 @@ class Conversation(models.Model):
     *notes* are the owner's, sent with each question in it. One that is *kept_out_of_recall* is never looked in for a
     question in another one. *searches_web* looks its questions up on the web, where its scenario leaves that open.
     One with *temporary_until* is deleted at that moment; until then no list, export or recall of others has it.
+    It was touched when it was last active, or *kept_at*: when its owner kept, restored or imported it. Without a touch
+    it is deleted at *retention_ends_at*, a moment that its owner has been told; every touch empties that. Until it is
+    permanently removed it says whether it was *deleted_by_retention*.
     *model_of_run* is not stored: the language model and the effort that the run in hand was begun with.
     """
 
@@ -71,10 +75,13 @@ class Conversation(models.Model):
     )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     last_active_at = models.DateTimeField(_("last active at"))
+    kept_at = models.DateTimeField(null=True, editable=False)
+    retention_ends_at = models.DateTimeField(null=True, editable=False)
+    deleted_by_retention = models.BooleanField(default=False, db_default=False, editable=False)
     deleted_at = models.DateTimeField(
         _("deleted at"),
         null=True,
-        help_text=_("Deleted by its owner; can be restored until it is permanently removed."),
+        help_text=_("Deleted by its owner or by retention; can be restored until it is permanently removed."),
     )
 
     class Meta:
@@ -102,6 +109,16 @@ class Conversation(models.Model):
             models.Index(fields=["deleted_at"], condition=~Q(deleted_at=None), name="conversation_to_sweep"),
             models.Index(fields=["temporary_until"], condition=~Q(temporary_until=None), name="conversation_temporary"),
             models.Index(fields=["last_active_at"], condition=Q(head=None), name="conversation_without_message"),
+            models.Index(
+                Greatest("last_active_at", "kept_at"),
+                condition=Q(deleted_at=None, temporary_until=None, retention_ends_at=None),
+                name="conversation_untouched",
+            ),
+            models.Index(
+                fields=["owner", "retention_ends_at"],
+                condition=~Q(retention_ends_at=None),
+                name="conversation_deleted_soon",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -30,6 +30,8 @@ from conversations.services.ledger.close_days import close_days
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.pictures.pictures import sweep_unsent_pictures
 from conversations.services.replies.reap_reply import reap_reply
+from conversations.services.retention.mail_owners import mail_owners
+from conversations.services.retention.sweep_retention import sweep_retention
 
 from .awaiting_approval import end_expired, expired_approvals
 from .claim import LEASE
@@ -87,10 +89,12 @@ class Reaper:
 
 
 def tidy_once() -> None:
-    """Sweep what was deleted a while ago, was temporary, has expired or was never sent; close days of the ledger.
+    """Sweep what was not touched, was deleted a while ago, was temporary, has expired or was never sent.
 
-    Those are conversations, sessions, counts, security events, pictures and heartbeats.
+    Those are conversations, sessions, counts, security events, pictures and heartbeats. And close days of the ledger.
     """
+    sweep_retention()
+    mail_owners()
     sweep_deleted_conversations()
     sweep_temporary_conversations()
     SessionStore.clear_expired()

@@ -52,6 +52,7 @@ CONVERSATIONS = {
             "archived",
             "deleted",
             "empty_deleted",
+            "deleted_soon",
             "folders",
             "select",
             "arrange",
@@ -122,6 +123,7 @@ DOORS: dict[str, Door] = {
     "admin:conversations_calibration_forget_limit": Door.ADMIN,
     "admin:conversations_mcpserver_list_tools": Door.ADMIN,
     "admin:conversations_share_revoke": Door.ADMIN,
+    "admin:conversations_legalhold_lift": Door.ADMIN,
     "admin:conversations_completion_figures": Door.STAFF,
     **dict.fromkeys(
         ("admin:conversations_conversation_read", "admin:conversations_reading_search"),

@@ -32,10 +32,12 @@ from conversations.models import (
     Calibration,
     Conversation,
     Document,
+    LegalHold,
     McpServer,
     Message,
     Price,
     Reading,
+    RetentionRule,
     Run,
     Scenario,
     Share,
@@ -49,6 +51,7 @@ from conversations.services.imports.import_files import SentFile, add_piece, beg
 from conversations.services.portability.share_conversation import Shown, share_conversation
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
+from conversations.services.retention.legal_holds import place_hold
 from conversations.services.review.readings import open_reading
 from conversations.services.saved_prompts.saved_prompts import save_prompt
 from tests.accounts.software_passkeys import make_passkey
@@ -237,6 +240,8 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     Document: lambda world: Document.objects.get(public_id=world.alices.ids["document_id"]),
     Scenario: lambda world: Scenario.objects.get(pk=world.alices.ids["scenario_id"]),
     Reading: lambda world: reading_of(world),
+    LegalHold: lambda world: place_hold(admin=world.person(Who.ADMIN), user=make_user("held"), reason="a lawsuit"),
+    RetentionRule: lambda world: RetentionRule.objects.create(role="reviewer", days=90),
     Share: lambda world: Share.objects.get(public_id=world.alices.ids["share_id"]),
     Calibration: lambda world: Calibration.objects.get_or_create(language_model="letters")[0],
     Price: lambda world: Price.objects.create(language_model="letters", input_usd=1, output_usd=2),

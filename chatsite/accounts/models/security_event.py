@@ -27,6 +27,8 @@ class SecurityEventKind(models.TextChoices):
     EMAIL_CHANGED = "email_changed", _("email address changed")
     SHARED = "shared", _("conversation shared")
     SHARE_REVOKED = "share_revoked", _("share revoked")
+    HOLD_PLACED = "hold_placed", _("legal hold placed")
+    HOLD_LIFTED = "hold_lifted", _("legal hold lifted")
     CHANGED_BY_ADMIN = "changed_by_admin", _("changed by an admin")
     ADMIN_ACTION = "admin_action", _("admin action")
 

@@ -19,7 +19,14 @@ from chatsite.accounts.models import SecurityEvent, SecurityEventKind, User
 from chatsite.postgres.append_only import MAY_CHANGE
 
 MOST_FROM_NETWORK = Limit(30, dt.timedelta(minutes=1))
-WITHOUT_LIMIT = frozenset({SecurityEventKind.ADMIN_ACTION, SecurityEventKind.CHANGED_BY_ADMIN})
+WITHOUT_LIMIT = frozenset(
+    {
+        SecurityEventKind.ADMIN_ACTION,
+        SecurityEventKind.CHANGED_BY_ADMIN,
+        SecurityEventKind.HOLD_PLACED,
+        SecurityEventKind.HOLD_LIFTED,
+    }
+)
 FURTHER_LEFT_OUT = "further ones of this minute are left out"
 ABOUT_CHARACTERS = 100
 security = logging.getLogger("security")

@@ -32,6 +32,7 @@ from conversations.admin.state_labels import STATE_COLOURS, STATE_LABELS
 from conversations.models import Conversation, Picture, Rating, Reading, ReadWhat
 from conversations.selectors.figures.own_usage import totals_of_conversation
 from conversations.selectors.figures.usage_columns import BY_COST, BY_INPUT, UsageColumns, with_usage
+from conversations.selectors.retention.holds import holds_on
 from conversations.services.review.readings import log_step
 from conversations.templatetags import figures
 from conversations.views.pictures.pictures import picture_response
@@ -114,6 +115,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         thread = read_thread(obj, head=(obj.message_count or 0) - 1, start=start, has_content=access.is_open)
         log_step(access.reading, ReadWhat.THREAD, f"{thread.first + 1} – {thread.last + 1}")
         context |= {"thread": thread, "access": access, "totals": totals_of_conversation(obj)}
+        context |= {"holds": holds_on(obj), "may_hold": request.user.has_perm("conversations.add_legalhold")}
         response: HttpResponse = super().render_change_form(request, context, *args, obj=obj, **kwargs)
         return response
 

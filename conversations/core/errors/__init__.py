@@ -81,6 +81,7 @@
       ├ TooManyRequestsAtOnce         opens when some of them are answered
       ├ MoneyReserved                 may open when one of them ends
       │ └ SiteMoneyReserved
+      ├ ConversationHeld              nothing of it is permanently deleted under a legal hold
       ├ ReadingRefused                the content of others' conversations
       │ └ ReadingDisabled, ReasonRequired
       └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound, PictureNotFound
@@ -96,6 +97,7 @@ from .access import (
     AccessError,
     AccountBlocked,
     CallNotFound,
+    ConversationHeld,
     ConversationNotFound,
     DocumentNotFound,
     FolderNotFound,
@@ -307,6 +309,7 @@ __all__ = [
     "CompletionError",
     "ContextTooLong",
     "ConversationError",
+    "ConversationHeld",
     "ConversationNotFound",
     "ConversationTooLong",
     "CredentialsRejected",

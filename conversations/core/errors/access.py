@@ -196,6 +196,13 @@ class DocumentNotFound(AccessError):
     template = "This document could not be found."
 
 
+class ConversationHeld(AccessError):
+    """An admin has put a legal hold on it or on its owner: nothing of it may be permanently deleted."""
+
+    code = "conversation_held"
+    template = "An admin has put a legal hold on this conversation: nothing of it can be permanently deleted now."
+
+
 class ReadingRefused(AccessError):
     """A reviewer may not read the content of a conversation now."""
 

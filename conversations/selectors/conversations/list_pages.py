@@ -8,13 +8,14 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 from django.db.models import QuerySet
 
 from conversations.models import Conversation
 
 BETWEEN = "~"
+Listed = TypeVar("Listed", bound=Conversation)
 ACTIVE, DELETED = "last_active_at", "deleted_at"  # by which a list is sorted, the newest first
 
 
@@ -33,9 +34,7 @@ class PageEnd(NamedTuple):
         return cls(getattr(page[-1], by), page[-1].public_id) if page and len(page) == limit else None
 
 
-def read_page(
-    found: QuerySet[Conversation], *, before: PageEnd | None, limit: int | None, by: str = ACTIVE
-) -> list[Conversation]:
+def read_page(found: QuerySet[Listed], *, before: PageEnd | None, limit: int | None, by: str = ACTIVE) -> list[Listed]:
     """Return the first of *found*, or those that follow the end of another page."""
     if before is not None:
         there = {by: before.moment, "public_id__gte": before.public_id}

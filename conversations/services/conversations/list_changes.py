@@ -16,7 +16,8 @@ from conversations.core.errors import ConversationNotFound
 from conversations.core.frames.definitions import ConversationDeleted
 from conversations.live.fanout import person_topic, publish, publish_list_change
 from conversations.models import Conversation, Folder, ListChange, Message
-from conversations.selectors.conversations.deleted_conversations import oldest_deletion
+from conversations.selectors.conversations.deleted_conversations import can_be_restored
+from conversations.services.conversations.conversations import restored_columns
 from conversations.services.replies.stop_reply import stop_reply
 
 KEPT_TO_UNDO = dt.timedelta(days=1)
@@ -103,9 +104,9 @@ def _lock(user: User, public_ids: Collection[uuid.UUID]) -> list[Conversation]:
 
 def _restore(user: User, public_ids: Collection[uuid.UUID]) -> None:
     """Bring back those that are not gone yet."""
-    deleted = Conversation.objects.filter(owner=user, public_id__in=public_ids, deleted_at__gt=oldest_deletion())
+    deleted = Conversation.objects.filter(can_be_restored(), owner=user, public_id__in=public_ids)
     found = list(deleted.select_for_update(no_key=True).order_by("pk"))
-    Conversation.objects.filter(pk__in=[each.pk for each in found]).update(deleted_at=None)
+    Conversation.objects.filter(pk__in=[each.pk for each in found]).update(**restored_columns())
     for each in found:
         _announce_deletion(user, each.public_id, deleted=False)
 

@@ -17,6 +17,7 @@ from chatsite.accounts.models import User
 from chatsite.postgres.pool import replace_after_large_value
 from conversations.access import lock_admitted
 from conversations.core.errors import (
+    ConversationHeld,
     ConversationNotFound,
     DocumentEmpty,
     DocumentTooLarge,
@@ -28,7 +29,9 @@ from conversations.core.text.file_names import clean_file_name
 from conversations.live.fanout import DOCUMENTS, publish
 from conversations.models import Conversation, Document, DocumentFile, Folder, Scenario
 from conversations.models.document import DocumentState
+from conversations.selectors.retention.holds import HELD
 from conversations.services.conversations.conversations import start_conversation
+from conversations.services.ledger.anonymize_ledger import wait_for_other_deletions
 from conversations.services.windows.active_path import lock_conversation
 
 from .storage_limit import BYTES_PER_MEGABYTE, check_storage
@@ -143,8 +146,15 @@ def _check_there_is_room(user: User | None, owner: dict[str, Place], *, size_byt
 
 
 def delete_document(document: Document) -> None:
-    """Delete it with its file, its passages and their vectors, and its words in every message: see `forget_words`."""
-    document.delete()
+    """Delete it with its file, its passages and their vectors, and its words in every message: see `forget_words`.
+
+    Raises `ConversationHeld` for one of a conversation under a legal hold.
+    """
+    with transaction.atomic():
+        wait_for_other_deletions()
+        if document.conversation_id and Conversation.objects.filter(HELD, pk=document.conversation_id).exists():
+            raise ConversationHeld
+        document.delete()
 
 
 def read_again(document: Document) -> None:

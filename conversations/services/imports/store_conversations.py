@@ -161,6 +161,7 @@ def _conversation(
         starred=read.starred,
         created_at=begun_at,
         last_active_at=_last_active_at(read, begun_at),
+        kept_at=target.now,
         **_columns(read),
     )
 
@@ -232,6 +233,7 @@ def _grow(target: ImportTarget, item: ImportItem, origin: ConversationOrigin) ->
     begun_at = conversation.created_at
     rows = make_message_rows(read, conversation.pk, context=target.context, ids=ids, begun_at=begun_at, known=known)
     if rows.messages:
+        Conversation.objects.filter(pk=conversation.pk).update(kept_at=target.now, retention_ends_at=None)
         _go_on(conversation, rows)
     copy_rows(rows.messages)
     copy_rows(rows.calls)

@@ -158,8 +158,8 @@ def _append(conversation: Conversation, messages: Sequence[PromptMessage]) -> li
     PathChange.objects.create(conversation=conversation, position=rows[0].position)
     transaction.on_commit(partial(publish, MESSAGES, "stored"))
     conversation.head = rows[-1]
-    conversation.last_active_at = timezone.now()
-    conversation.save(update_fields=["head", "last_active_at"])
+    conversation.last_active_at, conversation.retention_ends_at = timezone.now(), None
+    conversation.save(update_fields=["head", "last_active_at", "retention_ends_at"])
     return rows
 
 

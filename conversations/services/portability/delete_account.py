@@ -14,6 +14,7 @@ from chatsite.accounts.account.last_admin import lock_remaining_admin
 from chatsite.accounts.models import User
 from chatsite.postgres.connection import long_work
 from conversations.models import Conversation, Message, MessagePostings, Run
+from conversations.selectors.retention.holds import is_anything_held
 from conversations.services.conversations.conversations import default_scenario
 from conversations.services.ledger.anonymize_ledger import forget_in_rows, wait_for_other_deletions
 from conversations.services.replies.stop_reply import stop_reply
@@ -26,10 +27,12 @@ def delete_account(user: User) -> None:
     """Delete the user with their conversations, documents and scenarios, all of it or nothing.
 
     Replies that are being made are stopped; what they have used is still settled, without a user. Conversations of
-    others that use a scenario of theirs go on with the site's default. Raises a `ValidationError` for the last admin.
+    others that use a scenario of theirs go on with the site's default. Raises a `ValidationError` for the last admin,
+    and as long as a legal hold keeps anything of the user's.
     """
     with transaction.atomic():
         _check_an_admin_stays(user)
+        _check_nothing_is_held(user)
     _stop_replies(user)
     for tries_left in reversed(range(TRIES)):
         try:
@@ -48,6 +51,7 @@ def _delete(user: User) -> None:
     """
     wait_for_other_deletions()
     _check_an_admin_stays(user)
+    _check_nothing_is_held(user)
     forget_in_rows(user)
     _hold_what_is_theirs(user)
     # At once: each of their conversations would have its words listed by another one of them.
@@ -86,6 +90,14 @@ def _lock(rows: QuerySet[Any], *, may_be_named: bool = False) -> None:
 def _check_an_admin_stays(user: User) -> None:
     if User.objects.admins().filter(pk=user.pk).exists() and not lock_remaining_admin([user.pk]):
         raise ValidationError(_("You are the site's only admin. Make someone else an admin first."), code="last_admin")
+
+
+def _check_nothing_is_held(user: User) -> None:
+    if is_anything_held(user):
+        raise ValidationError(
+            _("An admin has put a legal hold on your conversations. You can delete the account once it is lifted."),
+            code="held",
+        )
 
 
 def _stop_replies(user: User) -> None:

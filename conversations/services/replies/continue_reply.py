@@ -98,5 +98,5 @@ def _begin_again(conversation: Conversation, reply: Message, before: Run | None)
         asked_before=[moment for moment in asked if moment > now - MINUTE],
     )
     PathChange.objects.create(conversation=conversation, position=reply.position)
-    Conversation.objects.filter(pk=conversation.pk).update(last_active_at=now)
+    Conversation.objects.filter(pk=conversation.pk).update(last_active_at=now, retention_ends_at=None)
     reply.state = "streaming"

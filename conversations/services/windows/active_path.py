@@ -40,8 +40,8 @@ SELECT coalesce(max(CASE WHEN role = 'user' AND NOT is_last THEN position ELSE p
 FROM above WHERE active
 """
 MOVE_HEAD = (
-    "UPDATE conversations_conversation SET head_id = %s, last_active_at = %s, title = %s, archived = false "
-    "WHERE id = %s"
+    "UPDATE conversations_conversation SET head_id = %s, last_active_at = %s, title = %s, archived = false, "
+    "retention_ends_at = NULL WHERE id = %s"
 )
 
 
@@ -146,9 +146,9 @@ def add_reply(
 
 
 def _move_head(conversation: Conversation, head: Message) -> None:
-    """What goes on leaves the archive: its owner works with it again."""
-    if conversation.archived:
-        conversation.archived = False
+    """What goes on leaves the archive, and is not deleted soon: its owner works with it again."""
+    if conversation.archived or conversation.retention_ends_at:
+        conversation.archived, conversation.retention_ends_at = False, None
         transaction.on_commit(partial(publish_list_change, conversation.owner_id, [conversation.public_id]))
     conversation.head, conversation.last_active_at = head, timezone.now()
     with connection.cursor() as cursor:

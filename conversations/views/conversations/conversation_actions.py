@@ -60,8 +60,10 @@ def web_search(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
 @require_POST
 @answers_errors(refuse=show_page_with_draft)
 def keep(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
-    """Keep a temporary conversation, and show it as any other."""
+    """Keep one that is temporary or deleted soon, and show it as any other, or go back to what else is deleted soon."""
     keep_conversation(find_conversation(request.user, public_id))
+    if parameters.name(request, "back") == "soon":
+        return redirect("conversations:deleted_soon")
     return redirect("conversations:conversation", public_id)
 
 

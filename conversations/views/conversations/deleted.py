@@ -1,4 +1,7 @@
-"""Views of "Recently deleted": all of them, one of them, and removing one or all of them before their time."""
+"""Views of "Recently deleted" and of what retention deletes soon.
+
+All that were deleted, one of them, removing one or all of them before their time; all that are deleted soon.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,24 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 
-from conversations.models import Conversation
 from conversations.selectors.conversations.deleted_conversations import (
+    HeldConversation,
     find_deleted_conversation,
     gone_at,
     list_deleted_conversations,
 )
 from conversations.selectors.conversations.list_pages import DELETED, PageEnd
-from conversations.services.conversations.conversations import remove_deleted_conversations
+from conversations.selectors.retention.deadlines import list_deleted_soon
+from conversations.services.conversations.conversations import keep_all_conversations, remove_deleted_conversations
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 
 PER_PAGE = 50
+MOST_SHOWN = 200  # of those that are deleted soon
 
 
 @require_safe
@@ -51,7 +56,7 @@ def deleted_conversation(request: HtmxRequest, public_id: uuid.UUID) -> HttpResp
     return show_deleted(request, conversation)
 
 
-def show_deleted(request: HtmxRequest, conversation: Conversation, *, status: int = 200) -> HttpResponse:
+def show_deleted(request: HtmxRequest, conversation: HeldConversation, *, status: int = 200) -> HttpResponse:
     """Show the page of one that is deleted, which has none of its words but the title."""
     return render(request, "conversations/deleted_conversation.html", {"row": _row(conversation)}, status=status)
 
@@ -62,10 +67,31 @@ def empty_deleted(request: HtmxRequest) -> HttpResponse:
     """Ask whether to remove all of them permanently, and do it."""
     if request.method == "POST":
         remove_deleted_conversations(request.user)
-        messages.success(request, gettext("What was deleted is permanently gone."))
+        words = gettext("What was deleted is permanently gone.")
+        if list_deleted_conversations(request.user, limit=1):
+            words = gettext("What was deleted is permanently gone, except for what a legal hold keeps.")
+        messages.success(request, words)
         return redirect("conversations:deleted")
     return render(request, "conversations/empty_deleted.html")
 
 
-def _row(conversation: Conversation) -> dict[str, object]:
-    return {"conversation": conversation, "gone_at": gone_at(conversation)}
+@require_http_methods(["GET", "POST"])
+@answers_errors()
+def deleted_soon(request: HtmxRequest) -> HttpResponse:
+    """All that retention deletes soon, the next one first, and when; by POST keep all of them."""
+    if request.method == "POST":
+        kept = keep_all_conversations(request.user)
+        words = ngettext("%(count)d conversation is kept.", "%(count)d conversations are kept.", kept)
+        messages.success(request, words % {"count": kept})
+        return redirect("conversations:deleted_soon")
+    found = list_deleted_soon(request.user, limit=MOST_SHOWN + 1)
+    context = {
+        "conversations": found[:MOST_SHOWN],
+        "is_cut": len(found) > MOST_SHOWN,
+        "days": settings.DELETED_CONVERSATION_DAYS,
+    }
+    return render(request, "conversations/deleted_soon.html", context)
+
+
+def _row(conversation: HeldConversation) -> dict[str, object]:
+    return {"conversation": conversation, "gone_at": gone_at(conversation), "is_held": conversation.is_held}

@@ -19,6 +19,7 @@ from conversations.models import Conversation, Folder, ListChange
 from conversations.models.conversation import UNTITLED
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
 from conversations.selectors.conversations.list_pages import PageEnd
+from conversations.selectors.retention.holds import holds_on
 from conversations.services.conversations.folders import find_folder
 from conversations.services.conversations.list_changes import (
     arrange_conversations,
@@ -48,9 +49,17 @@ def actions(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
 @require_GET
 @answers_errors()
 def place(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
-    """What its page shows of where it stands: items of the title's menu, documents of its folder, being archived."""
+    """What its page shows of where it stands: items of the title's menu, documents of its folder, and notes.
+
+    That it is archived, deleted soon or held.
+    """
     conversation = find_conversation(request.user, public_id)
-    context = {"conversation": conversation, "public_id": public_id, **folder_context(conversation)}
+    context = {
+        "conversation": conversation,
+        "public_id": public_id,
+        "holds": holds_on(conversation),
+        **folder_context(conversation),
+    }
     return render(request, "conversations/_place.html", context)
 
 

@@ -24,6 +24,7 @@ from conversations.selectors.conversations.conversation_list import (
     list_conversations,
 )
 from conversations.selectors.conversations.list_pages import PageEnd
+from conversations.selectors.retention.deadlines import count_deleted_soon
 from conversations.views.http import parameters
 
 from .date_groups import Group, Listed, group_by_date
@@ -54,13 +55,14 @@ class ListedConversations:
     """One page of the list: *groups*, of which the first page has those on top. Empty ones are there: entries move in.
 
     *active* are all conversations that await approval or write, also those that are not shown. *before* asks for the
-    next page; *current* is the conversation that the user looks at.
+    next page; *current* is the conversation that the user looks at. *deleted_soon* is how many retention deletes soon.
     """
 
     groups: list[KindGroup | Group]
     active: list[ActiveConversation]
     before: PageEnd | None
     current: uuid.UUID | None
+    deleted_soon: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -106,6 +108,7 @@ def listed_conversations(
         active=active,
         before=until,
         current=current,
+        deleted_soon=0 if before else count_deleted_soon(user),
     )
 
 

@@ -32,6 +32,7 @@ from conversations.selectors.conversations.web_search import searches_web, web_s
 from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage, current_coverage
 from conversations.selectors.figures.own_usage import totals_of_conversation
+from conversations.selectors.retention.holds import holds_on
 from conversations.selectors.review.readings import newest_reading
 from conversations.services.conversations.conversations import KEPT_TEMPORARILY
 from conversations.services.limits.message_checks import user_allowances
@@ -265,6 +266,7 @@ def page_context(request: HtmxRequest, conversation: Conversation, *, place: Thr
         **costs_context(conversation),
         "newest_reading": newest_reading(conversation),
         "searches_web": searches_web(conversation),
+        "holds": holds_on(conversation),
     }
 
 

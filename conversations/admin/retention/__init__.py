@@ -1,0 +1,1 @@
+"""Pages of retention: the rules of roles and scenarios, and legal holds."""

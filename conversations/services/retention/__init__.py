@@ -1,0 +1,1 @@
+"""Retention and legal holds: begin with `sweep_retention`, then `legal_holds`."""
