@@ -8,6 +8,8 @@ import pytest
 from django.utils import timezone
 
 from conversations.models import Conversation, Run
+from conversations.services.conversations.folders import create_folder
+from conversations.services.conversations.list_changes import arrange_conversations
 from conversations.views.conversations import listed_conversations as module
 from conversations.views.conversations.listed_conversations import listed_conversations
 from tests.support.awaiting_approval import make_call_awaiting_approval
@@ -26,6 +28,19 @@ def request_of_alice(rf, alice):
     request = rf.get("/")
     request.user = alice
     return request
+
+
+def test_a_folder_says_how_many_of_its_conversations_stand_under_starred(client, alice, request_of_alice):
+    folder = create_folder(alice, name="Work")
+    inside = [talk(alice, title) for title in ("One", "Two", "Three")]
+    Conversation.objects.update(folder=folder)
+    arrange_conversations(alice, [each.public_id for each in inside[:2]], starred=True)
+    arrange_conversations(alice, [inside[1].public_id], archived=True)
+    [group] = [each for each in listed_conversations(request_of_alice, current=None).groups if each.heading == "Work"]
+    assert ([each.title for each in group.conversations], group.starred) == (["Three"], 1)
+    client.force_login(alice)
+    address = f"/conversations/folders/{folder.pk}/fold/"
+    assert "1 starred, on top of the list" in client.post(address, {"folded": "false"}, HTTP_HX_REQUEST="true").text
 
 
 def talk(alice, title, *, days_ago=0, state="ended"):

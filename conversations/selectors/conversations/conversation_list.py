@@ -7,7 +7,7 @@ import uuid
 from enum import Enum
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Document, Folder, Run
@@ -63,6 +63,23 @@ def list_conversations(
     if in_title:
         found = found.filter(title__icontains=in_title)
     return read_page(found, before=before, limit=limit)
+
+
+STARRED_INSIDE = Count(
+    "conversations",
+    filter=Q(conversations__starred=True, conversations__archived=False, conversations__deleted_at=None),
+)
+
+
+def with_starred(folders: QuerySet[Folder]) -> QuerySet[Folder]:
+    """Return *folders* with how many starred conversations each has, for `starred_in_folder`."""
+    return folders.annotate(starred_inside=STARRED_INSIDE)
+
+
+def starred_in_folder(folder: Folder) -> int:
+    """Return how many conversations of the folder the list has under “Starred”."""
+    known: int | None = getattr(folder, "starred_inside", None)
+    return folder.conversations.filter(PLACES[Place.STARRED], deleted_at=None).count() if known is None else known
 
 
 LISTED = ("public_id", "title", "last_active_at", "starred", "archived", "folder_id")

@@ -22,6 +22,8 @@ from conversations.selectors.conversations.conversation_list import (
     Place,
     active_conversations,
     list_conversations,
+    starred_in_folder,
+    with_starred,
 )
 from conversations.selectors.conversations.list_pages import PageEnd
 from conversations.selectors.retention.deadlines import count_deleted_soon
@@ -40,7 +42,7 @@ class KindGroup:
     """Conversations of a *kind*, whatever their date: `awaiting` approval, `writing` a reply, `starred`, or
     in a *folder*, which has none of them where it is folded.
 
-    *before* asks for more of them.
+    *before* asks for more of them. *starred* of a folder are not among them: they stand on top.
     """
 
     heading: str
@@ -48,6 +50,7 @@ class KindGroup:
     kind: str
     before: PageEnd | None = None
     folder: Folder | None = None
+    starred: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +150,13 @@ def folder_group(
         found = list_conversations(folder.owner, Place.IN_FOLDER, folder=folder, before=before, limit=limit)
     until = PageEnd.of(found, limit=limit)
     shown = [each for each in found if each.public_id not in on_top]
-    return KindGroup(folder.name, shown, f"folder-{folder.pk}", until, folder)
+    starred = 0 if before else starred_in_folder(folder)
+    return KindGroup(folder.name, shown, f"folder-{folder.pk}", until, folder, starred)
 
 
 def _folder_groups(user: User, on_top: set[uuid.UUID]) -> list[KindGroup]:
-    return [folder_group(folder, on_top) for folder in Folder.objects.filter(owner=user).select_related("owner")]
+    folders = with_starred(Folder.objects.filter(owner=user)).select_related("owner")
+    return [folder_group(folder, on_top) for folder in folders]
 
 
 def _place_of(conversation: ActiveConversation) -> bool:
