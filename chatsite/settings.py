@@ -101,6 +101,13 @@ DOCUMENT_STORAGE_MEGABYTES = ENV.integer(
     minimum=1,
     help="Most megabytes of documents and pictures that one user keeps.",
 )
+SHARE_STORAGE_MEGABYTES = ENV.integer(
+    "SHARE_STORAGE_MEGABYTES",
+    default=200,
+    minimum=1,
+    help="Most megabytes of text, as the database keeps it, in the shares of one user and the conversations that they "
+    "copied from shares.",
+)
 DOCUMENT_SECONDS = ENV.integer(
     "DOCUMENT_SECONDS",
     default=120,

@@ -26,7 +26,8 @@ class Share(models.Model):
 
     *title* and *owner_name*, which may be blank, are shown. *shows_…* say what was chosen. *answered_by* names the
     language models of its replies, *window_tokens* is the context window of the last of them, where windows are shown.
-    *opened* counts how often its first page was opened by others; of who opened it nothing is kept.
+    *opened* counts how often its first page was opened by others; of who opened it nothing is kept. *size_bytes* is
+    what its text takes as the database keeps it.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -47,6 +48,7 @@ class Share(models.Model):
     shows_tools = models.BooleanField(_("tool calls"), default=False)
     shows_reasoning = models.BooleanField(_("thinking"), default=False)
     message_count = models.PositiveIntegerField(_("messages"))
+    size_bytes = models.PositiveBigIntegerField(default=0, db_default=0, editable=False)
     last_said_at = models.DateTimeField()
     answered_by = models.JSONField(default=list)
     window_tokens = models.PositiveIntegerField(null=True)

@@ -51,6 +51,7 @@ def example(error):
         (
             errors.DocumentTooLarge,
             errors.DocumentStorageFull,
+            errors.ShareStorageFull,
             errors.FilesTooLarge,
             errors.PictureTooLarge,
             errors.ImportTooLarge,

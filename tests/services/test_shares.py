@@ -22,9 +22,11 @@ from conversations.core.errors import (
     SharedMessagesTooMany,
     ShareNotFound,
     SharesOff,
+    ShareStorageFull,
     TemporaryNotExported,
     TooManyShares,
 )
+from conversations.core.window.window_record import WindowRecord
 from conversations.models import Conversation, KeptText, Message, Share, SharedMessage
 from conversations.services.conversations.conversations import (
     delete_conversation,
@@ -35,6 +37,7 @@ from conversations.services.conversations.notes import save_about_me, save_notes
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.portability import share_conversation as module
+from conversations.services.portability import share_storage
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.portability.share_conversation import Shown, last_shareable, share_conversation
 from conversations.services.portability.shares import COPIES, change_end, continue_share, link_of, revoke_share
@@ -95,6 +98,7 @@ SECRETS = {
     "shows_pictures": "the-picture",
 }
 NEVER = ("the-notes", "about-me", "the-summary", "old-version", "later-message", "the-title", "other-talk", "0.0987")
+NEVER_OF_A_WINDOW = {"calibration": "1.3171", "tools_withheld": "the-allowance"}
 
 
 @pytest.fixture
@@ -122,7 +126,7 @@ def full(alice):
     )  # fmt: skip
     add_call(asked.reply, "calculator", '{"x": "the-arguments"}', result="the-arguments again")
     prepared = prepare_reply(asked.reply.pk)
-    record = prepared.window.record.to_json()
+    record = prepared.window.record.to_json() | NEVER_OF_A_WINDOW
     assert record["grounding"]["included"]
     make_completion(
         alice, reply=asked.reply, window=record, cost_usd="0.0987", request={"model": "demo"},
@@ -144,7 +148,7 @@ def test_a_share_holds_no_word_of_what_was_not_chosen(full, chosen, windows):
     held = stored(share(talk, last, shown=Shown(shows_windows=windows, **choices)))
     assert "Which seat?" in held
     assert "Let me see.\\n\\nRow 12." in held
-    assert [word for word in NEVER if word in held] == []
+    assert [word for word in (*NEVER, *NEVER_OF_A_WINDOW.values()) if word in held] == []
     for choice, secret in SECRETS.items():
         is_told = choices[choice] and (windows or choice != "shows_system_prompt") and choice != "shows_pictures"
         assert (secret in held) is is_told, choice
@@ -162,6 +166,8 @@ def test_a_window_names_messages_of_the_share_alone_and_no_money(full):
     assert not {name for name in row.window if "usd" in name or "cost" in name}
     assert row.window["system_prompt"] == "the-system-prompt"
     assert made.share.window_tokens == record["context_window_tokens"]
+    assert WindowRecord.from_json(record).parts["free"] >= 0
+    assert (record["policy"], record["summary"], record["anchor"]) == ({}, None, None)
 
 
 def test_a_snapshot_stays_as_it_is(talk, alice):
@@ -347,3 +353,40 @@ def test_a_long_conversation_is_copied_a_page_at_a_time(talk, django_assert_max_
     with django_assert_max_num_queries(60):
         made = share(talk, shown=ALL)
     assert json.loads(stored(made))[0]["fields"]["message_count"] == 8
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Megabytes of a thousand bytes."""
+    monkeypatch.setattr(share_storage, "BYTES_PER_MEGABYTE", 1_000)
+
+
+def test_shares_and_copies_hold_as_much_text_as_the_setting_says_and_nothing_of_more(talk, alice, small, settings):
+    settings.SHARE_STORAGE_MEGABYTES = 2
+    answer(talk, "One", "".join(map(chr, range(0x4E00, 0x4E00 + 400))))  # nothing that could be compressed
+    made = share(talk)
+    assert 1_200 < made.share.size_bytes < 2_000
+    with pytest.raises(ShareStorageFull):
+        share(talk)
+    assert (Share.objects.count(), SharedMessage.objects.count()) == (1, 2)
+    bob = make_user("bob")
+    copy = continue_share(user=bob, share=made.share)
+    assert copy.copied_bytes == made.share.size_bytes
+    with pytest.raises(ShareStorageFull):
+        continue_share(user=bob, share=made.share)
+    assert Conversation.objects.filter(owner=bob).count() == 1
+    made.share.delete()
+    share(talk)
+
+
+def test_what_a_search_of_documents_found_is_held_only_with_their_passages(talk):
+    posted = post(Conversation.objects.select_related("scenario").get(pk=talk.pk), "Plan?")
+    add_call(posted.reply, "search_documents", '{"words": "plan"}', result="[plan.txt] the-found")
+    add_call(posted.reply, "calculator", '{"x": "1"}', result="the-sum")
+    end_step(posted.reply, text="Let me see.")
+    end_reply(posted.reply.pk, COMPLETE, content="Yes")
+    without, together = (
+        stored(share(talk, shown=Shown(shows_tools=True, shows_documents=shows))) for shows in (False, True)
+    )
+    assert ("the-found" in without, "the-sum" in without) == (False, True)
+    assert "the-found" in together

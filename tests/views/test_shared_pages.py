@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from conversations.models import Conversation, Share
 from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.portability import share_storage
 from conversations.services.portability.share_conversation import Shown, share_conversation
 from conversations.services.portability.shares import change_end, revoke_share
 from conversations.services.replies.end_reply import COMPLETE, end_reply
@@ -159,14 +160,40 @@ def test_where_sharing_is_off_no_link_works(talk, settings, alice):
     assert "Share" not in client_of(alice).get(reverse("conversations:conversation", args=[talk.public_id])).text
 
 
-def test_guessing_is_limited_and_reading_is_not(talk, settings, monkeypatch):
+def test_guessing_is_limited_and_locks_no_reader_out(talk, settings, monkeypatch):
     settings.SHARES = "anyone"
     monkeypatch.setattr(shared_pages, "WRONG_TOKENS", shared_pages.Limit(3, dt.timedelta(minutes=10)))
     answer(talk, "One")
     made = share(talk)
     assert {client_of().get(address(made)).status_code for _ in range(6)} == {200}
     assert [client_of().get("/s/wrong/").status_code for _ in range(4)] == [404, 404, 404, 429]
+    assert client_of().get("/s/wrong/").status_code == 429
+    assert {client_of().get(address(made)).status_code for _ in range(4)} == {200}
+    _revoked(made)
     assert client_of().get(address(made)).status_code == 429
+
+
+def test_a_conversation_is_shared_up_to_a_reply_and_to_an_own_message(talk, alice):
+    first, _ = answer(talk, "One"), answer(talk, "Two")
+    for last, count in ((first.message, 1), (first.reply, 2)):
+        menu = client_of(alice).get(reverse("conversations:message_menu", args=[talk.public_id, last.pk])).text
+        link = reverse("conversations:share_up_to", args=[talk.public_id, last.pk])
+        assert f'href="{link}"' in menu
+        assert client_of(alice).post(link, {"title": "Up to here"}).status_code == 302
+        assert Share.objects.latest("pk").message_count == count
+
+
+def test_a_form_that_is_refused_says_why_and_keeps_what_was_typed(talk, alice, settings, monkeypatch):
+    monkeypatch.setattr(share_storage, "BYTES_PER_MEGABYTE", 1)
+    settings.SHARE_STORAGE_MEGABYTES = 1
+    answer(talk, "One")
+    form = {"title": "Lofoten, all of it", "shows_tools": "on"}
+    page = client_of(alice).post(reverse("conversations:share", args=[talk.public_id]), form)
+    assert page.status_code == 413
+    assert "may hold 1 MB of text together" in page.text
+    assert 'value="Lofoten, all of it"' in page.text
+    assert 'name="shows_tools" checked' in page.text
+    assert not Share.objects.exists()
 
 
 def test_what_was_not_chosen_has_no_address(talk, settings):

@@ -8,6 +8,7 @@
     │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens, EffortNotAccepted, TooManyPicturesForModel
     │ ├ PicturesTooLargeForModel, RemarkTooLong
     │ ├ TemporaryNotExported, ExportUnderWay, SharesOff, NothingToShare, SharedMessagesTooMany, TooManyShares
+    │ ├ ShareStorageFull
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ ├ NameInvisible, SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
@@ -234,6 +235,7 @@ from .inputs import (
     SavedPromptTooLong,
     SharedMessagesTooMany,
     SharesOff,
+    ShareStorageFull,
     SummaryChanged,
     SummaryEmpty,
     SummaryTooLong,
@@ -426,6 +428,7 @@ __all__ = [
     "ScenarioNotFound",
     "SeatsTaken",
     "ShareNotFound",
+    "ShareStorageFull",
     "SharedMessagesTooMany",
     "SharesOff",
     "SignInRequired",

@@ -82,6 +82,19 @@ class TooManyShares(InputError):
         super().__init__(most=f"{most:,}")
 
 
+class ShareStorageFull(InputError):
+    """The shares of a user, and what they copied from shares, hold as much text as they may."""
+
+    code = "share_storage_full"
+    template = (
+        "Your shares, and what you copied from shares, may hold %(megabytes)s MB of text together, and this would be "
+        "more. Delete a share or such a copy first, or take fewer messages."
+    )
+
+    def __init__(self, *, megabytes: int) -> None:
+        super().__init__(megabytes=f"{megabytes:,}")
+
+
 class NothingToRegenerate(InputError):
     code = "nothing_to_regenerate"
     template = "Only the last reply can be regenerated, and only once it has ended."

@@ -1,6 +1,7 @@
 """A window record as it is shared: its numbers, and the messages by their numbers in the share.
 
-What is not shared is counted and not named: other conversations, messages of other versions, times and scores.
+What is not shared is counted and not named: other conversations, messages of other versions, times and scores. What no
+page of a share shows is left out: the rules of the window, and how its budget was found.
 """
 
 from __future__ import annotations
@@ -10,6 +11,21 @@ from dataclasses import replace
 from typing import Any
 
 from .window_record import GroundingRecord, RecallEntry, RecallRecord, WindowRecord
+
+# As in a record of which they were never written.
+NOT_SHOWN: Mapping[str, Any] = {
+    "encoding": "",
+    "calibration": "1",
+    "policy": {},
+    "first_position": 0,
+    "older_limit_tokens": 0,
+    "forgotten_before": 0,
+    "anchor": None,
+    "tools_withheld": "",
+    "summary": None,
+    "wire": "chat",
+    "breakpoints": "",
+}
 
 
 def share_record(record: WindowRecord, numbers: Mapping[int, int]) -> dict[str, Any]:
@@ -30,14 +46,14 @@ def share_record(record: WindowRecord, numbers: Mapping[int, int]) -> dict[str, 
         entries=tuple(entry._replace(message=number_of(entry.message), position=None) for entry in record.entries),
         left_out=tuple(replace(out, message=number, position=number) for out, number in left_out if number is not None),
         left_out_unnamed=record.left_out_unnamed + sum(number is None for _, number in left_out),
-        grounding=GroundingRecord(tokens=record.grounding.tokens, limit_tokens=record.grounding.limit_tokens),
+        grounding=GroundingRecord(tokens=record.grounding.tokens),
         recall=RecallRecord(
             tokens=recall.tokens,
-            limit_tokens=recall.limit_tokens,
             included=tuple(_shared_entry(entry, numbers[entry.message]) for entry in shown),
             left_out_unnamed=len(recall.included) - len(shown),
             is_looked_up=recall.is_looked_up,
         ),
+        **NOT_SHOWN,
     )
     return shared.to_json()
 

@@ -4,7 +4,7 @@ It may be deleted by itself, with its conversation, its scenario or its owner. A
 it stores, by a lock on their rows; this lock waits for it, and takes out what it has stored. A look-up that comes later
 finds no document. Locks are taken in one order: documents, then messages. Storing passages locks the document's row
 first, too, so none are stored behind the back of a deletion. What a reply, or the result of a tool, has quoted of the
-document stays: that is said in the conversation.
+document stays, in shares too: that is said in the conversation, and on the form of a share.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ from conversations.models import Completion, Conversation, Message, Share, Share
 from conversations.models.message import MessageRole, MessageState
 from conversations.selectors.conversations.sources import source_passages
 from conversations.selectors.conversations.thread import ThreadMessage
+from conversations.selectors.conversations.tool_calls import CallRow
 from conversations.selectors.conversations.whole_thread import (
     calls_of,
     reasoning_seconds,
@@ -48,7 +49,10 @@ from conversations.selectors.conversations.whole_thread import (
 from conversations.services.language_models.model_context import ModelContext, conversation_context
 from conversations.services.windows.active_path import lock_conversation
 
+from .share_storage import free_share_bytes, share_storage_full, size_of_messages
+
 TOKEN_BYTES = 24  # 192 bits
+SEARCHES_DOCUMENTS = "search_documents"
 MOST_MESSAGES = 20_000
 MOST_SHARES = 200  # of one user, those that are over among them
 USAGE = (
@@ -105,7 +109,8 @@ def share_conversation(
 ) -> MadeShare:
     """Store a snapshot up to and with the message, and return it with the token of its link.
 
-    Raises `SharesOff`, `TemporaryNotExported`, `TooManyShares`, `SharedMessagesTooMany`, or as `last_shareable` does.
+    Raises `SharesOff`, `TemporaryNotExported`, `TooManyShares`, `SharedMessagesTooMany`, `ShareStorageFull`, or as
+    `last_shareable` does; then nothing is stored.
     """
     if settings.SHARES == "off":
         raise SharesOff
@@ -140,11 +145,15 @@ def share_conversation(
 def _store_messages(share: Share, source: Conversation, last: Message, shown: Shown) -> None:
     numbers: dict[int, int] = {}
     count, answered_by = 0, []
+    free_bytes = free_share_bytes(share.owner)
     context = conversation_context(source)
     for messages in whole_thread(source, last_position=last.position):
         numbers |= _numbers_of(messages, count, with_tool_results=shown.shows_tools)
         rows = list(_rows(share, messages, numbers, shown, context))
         SharedMessage.objects.bulk_create(rows)
+        share.size_bytes += size_of_messages(share, from_number=count + 1)
+        if share.size_bytes > free_bytes:
+            raise share_storage_full()
         count += len(rows)
         for row in rows:
             if row.made_by and row.made_by not in answered_by:
@@ -152,7 +161,7 @@ def _store_messages(share: Share, source: Conversation, last: Message, shown: Sh
             if row.window:
                 share.window_tokens = row.window["record"]["context_window_tokens"]
     share.message_count, share.answered_by = count, answered_by
-    share.save(update_fields=["message_count", "answered_by", "window_tokens"])
+    share.save(update_fields=["message_count", "answered_by", "window_tokens", "size_bytes"])
 
 
 def _numbers_of(messages: Sequence[ThreadMessage], before: int, *, with_tool_results: bool) -> dict[int, int]:
@@ -224,7 +233,8 @@ def _chosen(message: ThreadMessage, read: _Read, numbers: Mapping[int, int], sho
         chosen |= {"reasoning": written_reasoning(message), "reasoning_seconds": reasoning_seconds(message)}
     if shown.shows_tools:
         chosen["calls"] = [
-            {"tool": call.tool, "arguments": call.arguments, "result": call.result} for call in calls_of(message)
+            {"tool": call.tool, "arguments": call.arguments, "result": _result(call, shown)}
+            for call in calls_of(message)
         ]
     if shown.shows_documents and message.grounding.included:
         chosen["sources"] = _sources(message, read.grounding.get(message.parent_id, ()))
@@ -232,6 +242,11 @@ def _chosen(message: ThreadMessage, read: _Read, numbers: Mapping[int, int], sho
     if shown.shows_windows and completion is not None and completion.window is not None:
         chosen["window"] = _window(completion, numbers, shown)
     return chosen
+
+
+def _result(call: CallRow, shown: Shown) -> str:
+    """Return what the tool gave; of one that searches documents nothing where their words were not chosen."""
+    return "" if call.tool == SEARCHES_DOCUMENTS and not shown.shows_documents else call.result
 
 
 def _sources(message: ThreadMessage, stored: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

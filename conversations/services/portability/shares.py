@@ -23,6 +23,8 @@ from conversations.services.conversations.conversations import scenario_to_begin
 from conversations.services.documents.storage_limit import check_storage
 from conversations.services.limits.message_checks import check_messages_are_allowed
 
+from .share_storage import free_share_bytes, share_storage_full
+
 COPIES = Limit(20, dt.timedelta(hours=1))
 
 # Words alone: what a tool was called with, and what was thought, stay in the share.
@@ -91,7 +93,7 @@ def continue_share(*, user: User, share: Share) -> Conversation:
     """Return a new conversation of *user* with the words of *share*, and its pictures where they are shown.
 
     It begins with the reader's own default scenario: that of the owner may be private. Raises `LimitReached`,
-    `MessagesForbidden`, or `DocumentStorageFull` where the copies of the pictures have no room.
+    `MessagesForbidden`, or `ShareStorageFull` or `DocumentStorageFull` where copies of texts or pictures have no room.
     """
     check_messages_are_allowed(effective_limits(user))
     try:
@@ -100,11 +102,14 @@ def continue_share(*, user: User, share: Share) -> Conversation:
         raise LimitReached(opens_at=refusal.opens_at) from refusal
     with transaction.atomic():
         lock_admitted(user)
+        if share.size_bytes > free_share_bytes(user):
+            raise share_storage_full()
         conversation = Conversation.objects.create(
             owner=user,
             scenario=scenario_to_begin_with(user, None),
             title=share.title,
             title_is_given=bool(share.title),
+            copied_bytes=share.size_bytes,
             last_active_at=timezone.now(),
         )
         values = {"share": share.pk, "conversation": conversation.pk, "user": user.pk, "source": share.conversation_id}

@@ -149,7 +149,7 @@ def _finish_note(message: ThreadMessage, reader: ReaderLocale) -> str:
 def _render_steps(message: ThreadMessage, reader: ReaderLocale) -> tuple[RenderedStep, ...]:
     passages = len(message.grounding.included)
     return tuple(
-        RenderedStep(step.number, _render_ended(step.text, passages), _render_calls(step.calls, reader), step.reasoning)
+        RenderedStep(step.number, render_ended(step.text, passages), _render_calls(step.calls, reader), step.reasoning)
         for step in message.steps.stored
     )
 
@@ -162,12 +162,12 @@ def _render_content(message: ThreadMessage) -> tuple[SafeString, int]:
     """Return the HTML of the content, and up to which code point it goes: all of it once the message has ended."""
     passages = len(message.grounding.included)  # that it may cite
     if message.has_ended:
-        return _render_ended(message.content, passages), len(message.content)
+        return render_ended(message.content, passages), len(message.content)
     blocks = BlockStream(passages=passages).feed(message.content)
     return SafeString("".join(block.html for block in blocks)), blocks[-1].end if blocks else 0
 
 
-def _render_ended(content: str, passages: int) -> SafeString:
+def render_ended(content: str, passages: int = 0) -> SafeString:
     """Render content that does not change any more; every page and snapshot asks for it again."""
     made_from = content, passages
 

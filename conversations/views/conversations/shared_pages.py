@@ -1,7 +1,7 @@
 """Views of what was shared, for who has its link: the pages, a window record, a picture, and a copy to go on with.
 
-A token that was guessed, is over or was revoked looks the same: a page that is not there. Attempts from one address are
-limited, those that find a share are refunded.
+A token that was guessed, is over or was revoked looks the same: a page that is not there. Wrong ones from one address
+are counted, and answered with 429 above a limit; a right one opens its share all the same.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from django.utils.http import http_date
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from chatsite.accounts.attempts import Limit, TooManyAttempts, count_network_attempt, refund_network_attempt
+from chatsite.accounts.attempts import Limit, TooManyAttempts, count_network_attempt
 from chatsite.accounts.gate.admission import Admission, find_admission
 from chatsite.accounts.sign_up.one_time_links import hash_token
 from conversations.access import find_shared, require_admitted
 from conversations.core.errors import ConversationError, PictureNotFound, ShareNotFound
 from conversations.models import Picture, Share, SharedMessage
-from conversations.rendering import render_markdown
 from conversations.selectors.conversations.pictures import ShownPicture, pictures_of_conversation
 from conversations.services.portability.shares import continue_share, count_opening
 from conversations.views.http import parameters
@@ -35,6 +34,7 @@ from conversations.views.http.htmx_request import HtmxRequest
 from conversations.views.pictures.pictures import picture_response
 from conversations.wording.model_labels import model_label
 
+from .render_messages import render_ended
 from .shared_window import window_of_share
 from .transcript import TranscriptCall, TranscriptMessage, TranscriptPicture, TranscriptSource, state_note
 
@@ -73,16 +73,20 @@ def opens_share(view: SharedView) -> SharedView:
 
 
 def _found(request: HtmxRequest, token: str) -> Share:
-    """Raises `TooManyAttempts`, `ShareNotFound`, or what keeps the reader out of the site."""
+    """Raises `TooManyAttempts`, `ShareNotFound`, or what keeps the reader out of the site.
+
+    Only wrong tokens are counted, and none is refused that is right: who shares an address with someone who guesses
+    reads on. A token has too many bits to be guessed at any rate; the limit spares the log and the database.
+    """
     if settings.SHARES == "off":
         raise ShareNotFound
     if settings.SHARES == "signed-in":
         require_admitted(request.user)
-    address = request.META.get("REMOTE_ADDR", "")
-    count_network_attempt(PURPOSE, address, WRONG_TOKENS)
-    found = find_shared(hash_token(token))
-    refund_network_attempt(PURPOSE, address)
-    return found
+    try:
+        return find_shared(hash_token(token))
+    except ShareNotFound:
+        count_network_attempt(PURPOSE, request.META.get("REMOTE_ADDR", ""), WRONG_TOKENS)
+        raise
 
 
 @require_safe
@@ -175,7 +179,7 @@ def _message(row: SharedMessage, pictures: dict[int, ShownPicture], token: str) 
         role=row.role,
         made_by=model_label(row.made_by) if row.made_by else "",
         created_at=row.said_at,
-        html=render_markdown(row.content),
+        html=render_ended(row.content),
         note=state_note(state=row.state, finish_reason=row.finish_reason),
         reasoning=row.reasoning,
         reasoning_seconds=row.reasoning_seconds,

@@ -11,7 +11,6 @@ from conversations.selectors.conversations.window import excerpt
 from conversations.wording.model_labels import model_label
 from conversations.wording.window_labels import LEFT_OUT_LABELS
 
-from .policy_labels import window_rules
 from .window_bar import window_segments
 
 BEGINNING = 400  # characters that an excerpt is made of
@@ -41,7 +40,6 @@ def window_of_share(share: Share, message: SharedMessage) -> dict[str, Any]:
         "seen_by": model_label(record.language_model),
         "segments": window_segments(record),
         "free_tokens": record.parts["free"],
-        "rules": window_rules(record),
         "rows": rows,
         "system_prompt": stored.get("system_prompt", ""),
         "tools": stored.get("tools", []),

@@ -20,7 +20,14 @@ from chatsite.accounts.models import SecurityEventKind
 from chatsite.accounts.preferences.reader_time_zone import reader_time_zone
 from chatsite.accounts.security.security_log import record_request_event
 from conversations.access import find_conversation, find_share
-from conversations.core.errors import FrameError, SharesOff, TemporaryNotExported
+from conversations.core.errors import (
+    FrameError,
+    SharedMessagesTooMany,
+    SharesOff,
+    ShareStorageFull,
+    TemporaryNotExported,
+    TooManyShares,
+)
 from conversations.models import Conversation, Message, Share
 from conversations.models.message import MessageRole, MessageState
 from conversations.services.portability.share_conversation import (
@@ -31,8 +38,9 @@ from conversations.services.portability.share_conversation import (
 )
 from conversations.services.portability.shares import change_end, link_of, revoke_share
 from conversations.views.http import parameters
-from conversations.views.http.errors import answers_errors
+from conversations.views.http.errors import answers_errors, status_of
 from conversations.views.http.htmx_request import HtmxRequest
+from conversations.wording.error_sentences import error_sentence, request_reader
 
 ENDS_AFTER = dt.timedelta(days=30)
 CHOICES = tuple(field.name for field in fields(Shown))
@@ -54,15 +62,21 @@ def share(request: HtmxRequest, public_id: uuid.UUID, message_id: int | None = N
     if is_past:
         context = _form(request, conversation, last) | {"end_is_past": True, "typed": request.POST}
         return render(request, "shares/share.html", context, status=400)
-    made = share_conversation(
-        user=request.user,
-        conversation=conversation,
-        message_id=last.pk,
-        title=request.POST.get("title", ""),
-        owner_name=request.user.name if "owner_name" in request.POST else "",
-        ends_at=ends_at,
-        shown=Shown(**{name: name in request.POST for name in CHOICES}),
-    )
+    try:
+        made = share_conversation(
+            user=request.user,
+            conversation=conversation,
+            message_id=last.pk,
+            title=request.POST.get("title", ""),
+            owner_name=request.user.name if "owner_name" in request.POST else "",
+            ends_at=ends_at,
+            shown=Shown(**{name: name in request.POST for name in CHOICES}),
+        )
+    except (SharedMessagesTooMany, ShareStorageFull, TooManyShares) as refusal:
+        said = {"error": error_sentence(refusal, request_reader(request)), "typed": request.POST}
+        return render(
+            request, "shares/share.html", _form(request, conversation, last) | said, status=status_of(refusal)
+        )
     record_request_event(SecurityEventKind.SHARED, request, about=f"share {made.share.pk}")
     messages.success(request, _("Shared. This is its link:"))
     return redirect(f"{reverse('conversations:shares')}#share-{made.share.public_id}")

@@ -5,6 +5,7 @@ import { htmx } from "../shared/htmx.js";
 
 /** @type {Record<string, (article: HTMLElement) => boolean>} what an item may need of its message */
 const NEEDS = {
+  message: () => true,
   reply: ({ dataset }) => dataset.role === "assistant",
   content: ({ dataset }) => !("withoutContent" in dataset),
   "others-above": ({ dataset }) => Number(dataset.firstPosition) > Number(dataset.role === "assistant"),
