@@ -36,7 +36,8 @@
     │ └ PictureEmpty, PictureDamaged, PictureKindUnknown, PictureTooManyPixels, PictureTooCostly
     ├ ExportError                     nothing of a file, or nothing more, can be imported
     │ ├ ExportEncrypted, ExportDamaged, ExportNotJson, ExportTooLarge
-    │ └ ExportUnknown, ExportForeign, ExportManifestOnly, ExportWithoutConversations, ImportInterrupted
+    │ ├ ExportUnknown, ExportForeign, ExportManifestOnly, ExportWithoutConversations
+    │ └ ImportInterrupted, ImportedTextFull
     ├ LookUpTooCostly                 too much to look through in time; a reply is made without it
     ├ WebSearchError                  no results of the web; the reply is made without them
     │ ├ WebSearchUnreachable, WebSearchTimedOut, WebSearchBusy, WebSearchRefused
