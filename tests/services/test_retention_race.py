@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from conversations.access import find_conversation
 from conversations.models import Conversation
@@ -95,6 +95,21 @@ def test_one_that_is_opened_while_retention_waits_stays(conversation):
 def test_a_hold_that_is_placed_meanwhile_is_seen(conversation):
     place_hold(admin=make_user("root", role="admin"), conversation=conversation, reason="a lawsuit")
     assert sweep_retention().deleted == 0
+
+
+def die_in_the_middle():
+    """Lose the connection after the rows are changed and before that is stored, as by kill -9."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        assert sweeping._delete_what_is_over() == 1
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
+def test_a_process_that_dies_in_the_middle_has_done_nothing_and_another_goes_on(conversation):
+    with ThreadPoolExecutor(1) as crew, pytest.raises(OperationalError):
+        crew.submit(closing, die_in_the_middle).result(timeout=PATIENCE_SECONDS)
+    assert is_there(conversation)
+    assert sweep_retention().deleted == 1
+    assert not is_there(conversation)
 
 
 @pytest.mark.parametrize("use", [write, keep_conversation])
