@@ -7,6 +7,8 @@ import re
 from playwright.sync_api import Page, expect
 
 from .page_actions import begin_another, composer, messages, say, wait_until
+from .test_language_model import LARGE, SMALL
+from .test_language_model import shown as shown_model
 from .test_long_conversations import make_long
 
 MESSAGES = 400
@@ -69,6 +71,37 @@ def test_the_palette_runs_commands_and_says_what_it_does_not_understand(page):
     page.keyboard.press("Enter")
     expect(palette(page)).to_be_hidden()
     expect(page.get_by_role("dialog", name=re.compile("sent"))).to_be_visible()
+
+
+def test_what_the_palette_offers_to_begin_is_begun(page):
+    say(page, "My name is Andrew")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("When does the ferry leave?")
+    expect(palette(page).locator(".found-none")).to_contain_text("Nothing was found")
+    expect(options(page)).to_have_text([f"Ask {model}: When does the ferry leave?" for model in (SMALL, LARGE)])
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(messages(page)).to_have_count(0)
+    expect(composer(page)).to_have_value("When does the ferry leave?")
+    expect(shown_model(page)).to_have_text(LARGE)
+    composer(page).press("Enter")
+    expect(messages(page).first).to_contain_text("When does the ferry leave?")
+    for typed, taken in (("4k", SMALL), ("32k", LARGE)):
+        take(page, typed, f"Begin with “{taken}”")
+        expect(shown_model(page)).to_have_text(taken)
+    take(page, "with tools", "Begin with “With tools”")
+    expect(page.locator(".model-scenario")).to_have_text("With tools")
+    take(page, "temporary", "New temporary conversation")
+    expect(page.get_by_role("link", name="Not temporary")).to_be_visible()
+
+
+def take(page: Page, typed: str, named: str) -> None:
+    """Choose in the palette what has *named* among what is found for *typed*."""
+    page.keyboard.press("Control+k")
+    expect(field(page)).to_be_focused()
+    field(page).fill(typed)
+    options(page).filter(has_text=named).first.click()
+    expect(palette(page)).to_be_hidden()
 
 
 def test_find_in_a_conversation_reaches_what_is_not_on_the_page(page, site):

@@ -68,6 +68,17 @@ def test_titles_scenarios_models_and_commands_are_found(client, alice):
     assert "language_model=" in search(client, "demo").content.decode()
 
 
+def test_what_is_typed_can_be_asked_in_a_new_conversation(client, alice):
+    page = search(client, "Where is <b>the</b> ferry & when?").content.decode()
+    assert "Ask Demo (4k window): Where is &lt;b&gt;the&lt;/b&gt; ferry &amp; when?" in page
+    address = html.unescape(re.findall(r'data-question href="([^"]+)"', page)[1])
+    begun = client.get(address).content.decode()
+    assert "Where is &lt;b&gt;the&lt;/b&gt; ferry &amp; when?</textarea>" in begun
+    assert "data-question" not in search(client, "ferry from:me").content.decode()
+    assert "data-question" not in search(client, "").content.decode()
+    assert "You have no conversations yet." in search(client, "").content.decode()
+
+
 def test_without_a_query_the_recent_conversations_are_there(client, alice):
     conversation = begin(alice)
     say(conversation, "Hello")

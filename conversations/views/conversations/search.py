@@ -33,7 +33,8 @@ from conversations.selectors.search.found_text import MarkedPiece, mark_parts
 from conversations.selectors.search.hits import MessageHits, TitleHit
 from conversations.selectors.search.search_own_messages import NOTHING_SHOWN, search_own_messages
 from conversations.selectors.search.search_titles import search_titles
-from conversations.services.language_models.model_choice import offered_models
+from conversations.services.conversations.conversations import scenario_to_begin_with
+from conversations.services.language_models.model_choice import choose_model, offered_models
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
@@ -44,7 +45,14 @@ MOST_HERE, MOST_TITLES, MOST_RECENT = 20, 8, 8
 MOST_TITLES_ON_PAGE = 50
 MOST_IN_ONE = 1_000
 HERE, OTHERS = "here", "others"  # groups of messages: of the conversation that is shown, and of all but it
-WITH_PAGES = {"new": "conversations:new", "prompts": "conversations:saved_prompts"}  # commands that are addresses
+MOST_ASKED = 3  # models
+KEYS = {"find": ("Ctrl", "F"), "stop": ("Ctrl", "."), "keys": ("?",)}  # of commands, as the list of keys has them
+# Commands that are addresses, with their fields.
+WITH_PAGES: dict[str, tuple[str, dict[str, str]]] = {
+    "new": ("conversations:new", {}),
+    "temporary": ("conversations:new", {"temporary": "true"}),
+    "prompts": ("conversations:saved_prompts", {}),
+}
 PROBLEMS: dict[QueryProblem, Promise] = {
     QueryProblem.UNKNOWN_FILTER: _(
         "“%(part)s” is no filter, so it is searched for as a word. Filters are in:, from:, before:, after:, has:, is:."
@@ -62,12 +70,13 @@ PROBLEMS: dict[QueryProblem, Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class FoundStart:
-    """Something that can be done: a command, or a conversation begun with a scenario or a language model."""
+    """Something that can be done: a command, or a conversation begun with a scenario, model or question."""
 
     label: list[MarkedPiece]
     kind: str
     address: str = ""
     command: str = ""
+    keys: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -91,6 +100,7 @@ class HitGroup:
 class SearchResults:
     """All that is found for a query, in groups; *notes* are sentences about what could not be searched for.
 
+    *questions* have what was typed asked in a new conversation, which is never what was found.
     *first* is the address of the first page where this is another one.
     """
 
@@ -101,6 +111,7 @@ class SearchResults:
     has_more_titles: bool = False
     recent: list[Conversation] = field(default_factory=list)
     starts: list[FoundStart] = field(default_factory=list)
+    questions: list[FoundStart] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     first: str = ""
 
@@ -170,6 +181,7 @@ def _search_all(request: HtmxRequest, current: Conversation | None) -> SearchRes
     found.notes += _notes_on_hits(found)
     if query.has_words and not query.filters_conversations and not query.filters_messages:
         found.starts = _starts(request, " ".join([*query.words, *query.phrases]))
+        found.questions = _questions(request, query.text)
     return found
 
 
@@ -235,7 +247,7 @@ def _starts(request: HtmxRequest, typed: str) -> list[FoundStart]:
         return all(any(word in name.lower() for name in names) for word in words)
 
     starts = [
-        FoundStart(mark_parts(str(label), words), gettext("Command"), _command_address(name), name)
+        FoundStart(mark_parts(str(label), words), gettext("Command"), _command_address(name), name, KEYS.get(name, ()))
         for name, label in COMMANDS.items()
         if fits(str(label), f"/{name}")
     ]
@@ -253,6 +265,25 @@ def _starts(request: HtmxRequest, typed: str) -> list[FoundStart]:
     return starts
 
 
+def _questions(request: HtmxRequest, typed: str) -> list[FoundStart]:
+    """Return the ways to ask *typed* in a new conversation: of the model that one begins with, then of others.
+
+    It comes into the composer and is not sent: what was typed to find something may be half a question, and a request
+    costs money.
+    """
+    scenario = scenario_to_begin_with(request.user, None)
+    first = choose_model(Conversation(owner=request.user, scenario=scenario)).configured
+    models = [first, *(each for each in offered_models(request.user) if each.name != first.name)][:MOST_ASKED]
+    return [
+        FoundStart(
+            [MarkedPiece(gettext("Ask %(model)s: %(question)s") % {"model": each.label, "question": typed})],
+            gettext("New conversation"),
+            _new(shared_text=typed, **({} if each is first else {"language_model": each.name})),
+        )
+        for each in models
+    ]
+
+
 def _begin_with(name: str, words: Sequence[str]) -> list[MarkedPiece]:
     before, after = gettext("Begin with “%(name)s”").split("%(name)s")
     return [MarkedPiece(before), *mark_parts(name, words), MarkedPiece(after)]
@@ -263,4 +294,7 @@ def _new(**chosen: Any) -> str:
 
 
 def _command_address(name: str) -> str:
-    return reverse(WITH_PAGES[name]) if name in WITH_PAGES else ""
+    if name not in WITH_PAGES:
+        return ""
+    page, fields = WITH_PAGES[name]
+    return f"{reverse(page)}?{urlencode(fields)}" if fields else reverse(page)

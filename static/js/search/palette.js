@@ -12,6 +12,7 @@ import { openFind } from "./find_bar.js";
 
 /** @import { SearchShell } from "../shell/search_keys.js" */
 
+const IS_MAC = /mac|iphone|ipad/i.test(navigator.platform);
 const REST_MS = 120; // of the keys, before what is typed is searched for
 
 /** @type {Palette | undefined} */
@@ -92,6 +93,7 @@ class Palette {
     const asked = this.#asked;
     const typed = this.field.value;
     const shown = this.shell.shown();
+    this.results.ariaBusy = "true";
     const fields = new URLSearchParams({ q: typed });
     if (shown?.isStored()) {
       fields.set("conversation", shown.conversation);
@@ -100,8 +102,13 @@ class Palette {
     if (asked !== this.#asked) {
       return;
     }
+    this.results.ariaBusy = null;
     if (!found) {
-      this.status.textContent = dataOf(this.status, "failed");
+      this.#drawn = undefined; // Enter asks again
+      const failed = Object.assign(document.createElement("p"), { className: "found-none" });
+      failed.textContent = this.status.textContent = dataOf(this.status, "failed");
+      this.results.replaceChildren(failed);
+      this.#activate(0);
       return;
     }
     this.#typed = dataOf(found, "words");
@@ -126,6 +133,9 @@ class Palette {
       group.setAttribute("aria-labelledby", heading.id);
       group.hidden = !group.querySelector("[data-hit]");
     }
+    for (const key of IS_MAC ? queryAll(found, "[data-control]") : []) {
+      key.textContent = "⌘";
+    }
     this.results.replaceChildren(found);
     this.results.scrollTop = 0;
     this.#makeOptions();
@@ -147,7 +157,7 @@ class Palette {
 
   /** @param {HTMLElement} found whose notes are told */
   #tell(found) {
-    const length = this.#hits.filter((hit) => !("more" in hit.dataset)).length;
+    const length = this.#hits.filter(({ dataset }) => !("more" in dataset || "question" in dataset)).length;
     const told = dataOf(this.status, length === 1 ? "countOne" : "countMany").replace("%(count)s", String(length));
     this.status.textContent = [told, ...queryAll(found, ".found-note-line").map((note) => note.textContent)].join(" ");
   }
