@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from conversations.models.message_postings import BEGINS_MESSAGE, CHUNK_PASSAGES, EVERY_PASSAGE
+from conversations.models.message_postings import BEGINS_MESSAGE, BEGINS_SESSION, CHUNK_PASSAGES, EVERY_PASSAGE
 
 from .rows import fetch_rows
 from .search_filters import ORDER, OWN
 
 FIRST_CONVERSATIONS, MORE_CONVERSATIONS = 25, 250  # whose postings are read at once
 ENTRY_BYTES = 4
+FIRST_OF_MESSAGE = bytes([BEGINS_MESSAGE, BEGINS_MESSAGE | BEGINS_SESSION])  # flags
 FAR_AWAY = dt.datetime(9999, 1, 1, tzinfo=dt.UTC)
 
 # Those that have a lexeme of each term.
@@ -31,12 +32,11 @@ WHERE {OWN} ORDER BY {ORDER}
 IN_ONE = f"SELECT conversation.id FROM conversations_conversation conversation WHERE {OWN}"  # noqa: S608
 # OFFSET 0 has each conversation's own looked up: a join may read those that all users have of a lexeme.
 POSTINGS = """
-SELECT sought.id, asked.term, posting.chunk, posting.entries
+SELECT sought.id, posting.lexeme, posting.chunk, posting.entries
 FROM unnest(%(conversations)s::bigint[]) AS sought (id)
-CROSS JOIN unnest(%(lexemes)s::text[], %(terms)s::bigint[]) AS asked (lexeme, term)
 CROSS JOIN LATERAL (
-  SELECT chunk, entries FROM conversations_messagepostings
-  WHERE conversation_id = sought.id AND lexeme = asked.lexeme OFFSET 0
+  SELECT lexeme, chunk, entries FROM conversations_messagepostings
+  WHERE conversation_id = sought.id AND lexeme = ANY(%(lexemes)s::text[]) OFFSET 0
 ) AS posting
 """
 # Messages are added in the order of their time, so a span of days is a span of ordinals.
@@ -61,21 +61,21 @@ class CandidateMessage(NamedTuple):
 
 def read_candidate_messages(filters: Mapping[str, Any], asked: Sequence[set[str]]) -> Iterator[CandidateMessage]:
     """Yield one passage of each message that has one of the lexemes of each term, best first."""
-    lexemes = [(lexeme, 1 << number) for number, each in enumerate(asked) for lexeme in each]
-    columns: dict[str, list[Any]] = {
-        "lexemes": [lexeme for lexeme, _ in lexemes],
-        "terms": [term for _, term in lexemes],
-    }
-    everywhere = {"all_terms": (1 << len(asked)) - 1, **columns}
+    terms: dict[str, int] = {}
+    for number, lexemes in enumerate(asked):
+        for lexeme in lexemes:
+            terms[lexeme] = terms.get(lexeme, 0) | 1 << number
+    columns = {"lexemes": list(terms), "terms": list(terms.values()), "all_terms": (1 << len(asked)) - 1}
     statement = HAVING_ALL if filters["conversation"] is None else IN_ONE
-    conversations = [row[0] for row in fetch_rows(statement, {**filters, **everywhere})]
-    if len(asked) > 1:
-        columns = {"lexemes": [*columns["lexemes"], EVERY_PASSAGE], "terms": [*columns["terms"], 0]}
+    conversations = [row[0] for row in fetch_rows(statement, {**filters, **columns})]
+    sought = [*terms, EVERY_PASSAGE] if len(asked) > 1 else list(terms)
     for batch in _batches(conversations):
         spans = _spans_in_time(filters, batch)
         by_conversation: dict[int, list[tuple[int, int, bytes]]] = {each: [] for each in batch}
-        for conversation, term, chunk, entries in fetch_rows(POSTINGS, {"conversations": list(batch), **columns}):
-            by_conversation[conversation].append((term, chunk, bytes(entries)))
+        for conversation, lexeme, chunk, entries in fetch_rows(
+            POSTINGS, {"conversations": list(batch), "lexemes": sought}
+        ):
+            by_conversation[conversation].append((terms.get(lexeme, 0), chunk, entries))
         for conversation, postings in by_conversation.items():
             first, last = spans.get(conversation, (0, None))
             for ordinal in _ordinals_with_all(postings, len(asked)):
@@ -101,22 +101,27 @@ def _spans_in_time(filters: Mapping[str, Any], conversations: Sequence[int]) -> 
 
 
 def _ordinals_with_all(postings: Iterable[tuple[int, int, bytes]], terms: int) -> list[int]:
-    """Return the ordinals, newest first, of one passage of each message that has all *terms*."""
-    by_term: dict[int, set[int]] = {}
+    """Return the ordinals, newest first, of one passage of each message that has all *terms*.
+
+    Each posting with the bits of the terms that its lexeme may mean, none for the one that tells the shape.
+    """
+    by_term: list[set[int]] = [set() for _ in range(terms)]
     flags: dict[int, bytes] = {}
-    for term, chunk, entries in postings:
-        if term:
-            places = memoryview(entries).cast("H")[::2].tolist()
-            by_term.setdefault(term, set()).update(chunk * CHUNK_PASSAGES + place for place in places)
-        else:
-            flags[chunk] = entries[2::ENTRY_BYTES]
-    if len(by_term) < terms:
+    for bits, chunk, entries in postings:
+        if not bits:
+            flags[chunk] = bytes(entries)[2::ENTRY_BYTES]
+            continue
+        places = memoryview(entries).cast("B").cast("H")[::2].tolist()
+        ordinals = [chunk * CHUNK_PASSAGES + place for place in places] if chunk else places
+        for number in range(terms):
+            if bits >> number & 1:
+                by_term[number].update(ordinals)
+    if not all(by_term):
         return []
-    if terms == 1:
-        [ordinals] = by_term.values()
-        return sorted(ordinals, reverse=True)
     shape = b"".join(flags[chunk] for chunk in sorted(flags))
+    if terms == 1 or not shape.translate(None, delete=FIRST_OF_MESSAGE):  # each passage is a message
+        return sorted(by_term[0].intersection(*by_term[1:]), reverse=True)
     message_of = list(accumulate(flag & BEGINS_MESSAGE for flag in shape))
-    passages = [{message_of[ordinal]: ordinal for ordinal in sorted(each)} for each in by_term.values()]
+    passages = [{message_of[ordinal]: ordinal for ordinal in sorted(each)} for each in by_term]
     common = set(passages[0]).intersection(*passages[1:])
     return sorted((passages[0][message] for message in common), reverse=True)

@@ -33,33 +33,34 @@ class FoundText:
     """Tells which words of texts are those of a search. Asks the database once for all lexemes."""
 
     def __init__(self, terms: SearchTerms, texts: Iterable[str], *, wide: bool) -> None:
-        self._terms = terms
         self._runs = [re.compile(_pattern(run), re.IGNORECASE) for run in terms.runs]
         self._wide = wide
-        lexemes = {term: term.lexemes | term.wider if wide else term.lexemes for term in terms.indexed}
-        self._lexemes = lexemes
-        self._words = {text: set(WORD.findall(_normalized(text))) for text in texts}
-        alike = {lexeme[:ALIKE] for each in lexemes.values() for lexeme in each}
+        # Words of phrases stand in what the phrase stands in.
+        self._loose = [term for term in terms.indexed if term.may_differ]
+        self._lexemes = {term: term.lexemes | term.wider if wide else term.lexemes for term in self._loose}
+        normalized = {text: _normalized(text) for text in texts}
+        self._texts = {text: each for text, each in normalized.items() if all(run.search(each) for run in self._runs)}
+        spaced = any(not term.is_unspaced for term in self._loose)
+        self._words = {text: set(WORD.findall(each)) if spaced else set() for text, each in self._texts.items()}
+        alike = {lexeme[:ALIKE] for each in self._lexemes.values() for lexeme in each}
         asked = {word for words in self._words.values() for word in words if word[:ALIKE] in alike}
         self._stems = stems_of(asked)
 
     def has_all(self, text: str) -> bool:
         """Tell whether all words and runs are in *text*, which is one of the texts."""
-        normalized = _normalized(text)
-        if not all(run.search(normalized) for run in self._runs):
-            return False
-        return all(
+        normalized = self._texts.get(text)
+        return normalized is not None and all(
             term.word in normalized if term.is_unspaced else any(self._is(term, word) for word in self._words[text])
-            for term in self._terms.indexed
+            for term in self._loose
         )
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return where in *text* the words and runs stand, in their order and apart from each other."""
+        """Return where in *text*, which has all of them, words and runs stand, in their order and apart."""
         found = [match.span() for run in self._runs for match in run.finditer(text)]
-        for term in self._terms.indexed:
-            if term.is_unspaced and term.may_differ:
+        for term in self._loose:
+            if term.is_unspaced:
                 found += [match.span() for match in re.finditer(re.escape(term.word), text)]
-        spaced = [term for term in self._terms.indexed if not term.is_unspaced and term.may_differ]
+        spaced = [term for term in self._loose if not term.is_unspaced]
         if spaced:
             words = {word for word in self._words[text] if any(self._is(term, word) for term in spaced)}
             found += [match.span() for match in WORD.finditer(text) if _normalized(match[0]) in words]
@@ -84,7 +85,7 @@ class FoundText:
     def _is(self, term: SearchTerm, word: str) -> bool:
         if word == term.word or (term.begins and word.startswith(term.word)):
             return True
-        if self._wide and term.may_differ and len(term.part) >= SHORTEST_PART and term.part in word:
+        if self._wide and len(term.part) >= SHORTEST_PART and term.part in word:
             return True
         return bool(self._stems.get(word)) and self._stems[word] in self._lexemes[term]
 
