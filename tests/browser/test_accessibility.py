@@ -12,8 +12,17 @@ from tests.support.axe import find_faults
 from .page_actions import composer, messages, open_menu, say
 from .test_dashboard import SET_UP
 from .test_review import session_of
+from .test_sharing import share
 
-OWN_PAGES = ("/scenarios/", "/scenarios/new/", "/usage/", "/account/", "/account/readings/", "/account/delete/")
+OWN_PAGES = (
+    "/scenarios/",
+    "/scenarios/new/",
+    "/usage/",
+    "/account/",
+    "/account/readings/",
+    "/account/delete/",
+    "/import/",
+)
 LIST_PAGES = tuple(f"/conversations/{name}/" for name in ("archived", "deleted", "folders", "select"))
 # Wider than any page: a line of code, a table and two formulas.
 WIDE = """
@@ -64,7 +73,20 @@ def test_the_window_of_a_reply_and_the_keys(page):
 
 
 def test_pages_of_ones_own(page):
-    assert_none(faults_of(page, (*OWN_PAGES, *LIST_PAGES)))
+    assert_none(faults_of(page, (*OWN_PAGES, *LIST_PAGES, "/import/")))
+
+
+def test_search_and_a_share(page):
+    say(page, "My name is Andrew")
+    link = share(page, "Names")
+    assert_none(faults_of(page, (page.url, link, "/search/?q=name", "/search/?q=colour:lighthouse")))
+    page.keyboard.press("Control+k")
+    page.keyboard.type("name")
+    expect(page.get_by_role("option").filter(has_text="Andrew")).to_have_count(3)  # the title, the question, the reply
+    assert_none(find_faults(page, "palette"))
+    page.get_by_role("option").filter(has_text="Andrew").last.click()
+    expect(page.locator("[data-find-count]")).to_have_text("2 of 2")
+    assert_none(find_faults(page, "find in a conversation"))
 
 
 def test_pages_outside(open_page):

@@ -68,6 +68,19 @@ def test_titles_scenarios_models_and_commands_are_found(client, alice):
     assert "language_model=" in search(client, "demo").content.decode()
 
 
+def test_a_letter_may_be_wrong_in_titles_commands_and_names(client, alice):
+    conversation = begin(alice)
+    say(conversation, "Hello")
+    Conversation.objects.filter(pk=conversation.pk).update(title="Lofoten in March")
+    page = search(client, "lofotn march").content.decode()
+    assert "<mark>Lofoten</mark> in <mark>March</mark>" in page
+    assert "Nothing has these words exactly." in page
+    assert 'data-command="temporary"' in search(client, "tempoary").content.decode()
+    assert "language_model=" in search(client, "dmeo").content.decode()
+    say(conversation, "A lofotn of our own")  # what is exactly so is found alone
+    assert "Lofoten</mark>" not in search(client, "lofotn ").content.decode()
+
+
 def test_what_is_typed_can_be_asked_in_a_new_conversation(client, alice):
     page = search(client, "Where is <b>the</b> ferry & when?").content.decode()
     assert "Ask Demo (4k window): Where is &lt;b&gt;the&lt;/b&gt; ferry &amp; when?" in page

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
 
 from conversations.core.text.search_query import SearchQuery
+from conversations.core.text.similar_words import SimilarWords
 from conversations.grounding.bounded_query import time_limit
 
 from .found_text import mark_parts
 from .hits import HitConversation, TitleHit
 from .rows import fetch_rows
 from .search_filters import ORDER, OWN, filter_parameters
+
+MOST_COMPARED = 5_000  # titles, with words that may have a typo
 
 TITLES = f"""
 SELECT id, public_id, title, archived, starred, last_active_at FROM conversations_conversation conversation
@@ -24,7 +30,31 @@ def search_titles(owner: int, query: SearchQuery, *, zone: dt.tzinfo, most: int)
     """Return the conversations that have all words and phrases of *query* in their titles."""
     if not (query.has_words or query.filters_conversations) or query.filters_messages:
         return []
-    words = [each.lower() for each in (*query.words, *query.phrases)]
+    words = _words(query)
+    rows = _fetch_titles(owner, query, zone, words=words, most=most)
+    return [_title_hit(row, words) for row in rows]
+
+
+def search_similar_titles(owner: int, query: SearchQuery, *, zone: dt.tzinfo, most: int) -> list[TitleHit]:
+    """Return those that have the words with one letter wrong, among the newest: for where nothing else is found."""
+    if not query.has_words or query.filters_messages:
+        return []
+    similar = SimilarWords(_words(query))
+    rows = _fetch_titles(owner, query, zone, words=[], most=MOST_COMPARED)
+    hits = (_title_hit(row, pieces) for row in rows if (pieces := similar.find_all(row[2])))
+    return list(islice(hits, most))
+
+
+def _words(query: SearchQuery) -> list[str]:
+    return [each.lower() for each in (*query.words, *query.phrases)]
+
+
+def _fetch_titles(
+    owner: int, query: SearchQuery, zone: dt.tzinfo, *, words: list[str], most: int
+) -> list[tuple[Any, ...]]:
     with time_limit(plans_by_parameters=True):
-        rows = fetch_rows(TITLES, {**filter_parameters(owner, query, zone), "words": words, "most": most})
-    return [TitleHit(HitConversation(*row[:5]), mark_parts(row[2], words), row[5]) for row in rows]
+        return fetch_rows(TITLES, {**filter_parameters(owner, query, zone), "words": words, "most": most})
+
+
+def _title_hit(row: tuple[Any, ...], parts: Iterable[str]) -> TitleHit:
+    return TitleHit(HitConversation(*row[:5]), mark_parts(row[2], parts), row[5])

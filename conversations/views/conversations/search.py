@@ -26,13 +26,14 @@ from conversations.access import find_conversation
 from conversations.core.errors import LookUpTooCostly
 from conversations.core.text.search_query import QueryProblem, SearchQuery, parse_query
 from conversations.core.text.shown_hits import MOST_SHOWN, ShownHits, write_shown
+from conversations.core.text.similar_words import SimilarWords
 from conversations.models import Conversation
 from conversations.selectors.conversations.conversation_list import list_conversations
 from conversations.selectors.conversations.scenarios import list_scenarios
 from conversations.selectors.search.found_text import MarkedPiece, mark_parts
 from conversations.selectors.search.hits import MessageHits, TitleHit
 from conversations.selectors.search.search_own_messages import NOTHING_SHOWN, search_own_messages
-from conversations.selectors.search.search_titles import search_titles
+from conversations.selectors.search.search_titles import search_similar_titles, search_titles
 from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.services.language_models.model_choice import choose_model, offered_models
 from conversations.views.http import parameters
@@ -109,11 +110,16 @@ class SearchResults:
     others: HitGroup = field(default_factory=HitGroup)
     titles: list[TitleHit] = field(default_factory=list)
     has_more_titles: bool = False
+    has_similar_titles: bool = False
     recent: list[Conversation] = field(default_factory=list)
     starts: list[FoundStart] = field(default_factory=list)
     questions: list[FoundStart] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     first: str = ""
+
+    @property
+    def groups(self) -> list[HitGroup]:
+        return [self.here, self.others]
 
     @property
     def count(self) -> int:
@@ -176,11 +182,16 @@ def _search_all(request: HtmxRequest, current: Conversation | None) -> SearchRes
         if current:
             found.here = _search_group(request, found, HERE, current)
         found.others = _search_group(request, found, OTHERS, current)
+        if not found.titles and all(group.messages.have_typos or not group.messages.hits for group in found.groups):
+            found.titles = search_similar_titles(user.pk, query, zone=zone, most=most_titles)
+            found.has_similar_titles = bool(found.titles)
     except LookUpTooCostly:
         found.notes.append(_too_costly())
     found.notes += _notes_on_hits(found)
     if query.has_words and not query.filters_conversations and not query.filters_messages:
         found.starts = _starts(request, " ".join([*query.words, *query.phrases]))
+        if not found.count:
+            found.starts = _starts(request, " ".join([*query.words, *query.phrases]), with_typos=True)
         found.questions = _questions(request, query.text)
     return found
 
@@ -216,17 +227,18 @@ def _search_group(request: HtmxRequest, found: SearchResults, group: str, curren
 
 def _notes_on_hits(found: SearchResults) -> list[str]:
     """Return what the hits are and are not, as sentences."""
-    groups = [found.here, found.others]
     notes = []
-    if any(group.messages.is_partial for group in groups):
+    if any(group.messages.is_partial for group in found.groups):
         notes.append(
             gettext("These words are in nearly every message: only the newest were looked through.")
             if found.query.has_words
             else gettext("Without a word to search for, only the newest messages were looked through.")
         )
-    if {group.messages.have_typos for group in groups if group.messages.hits} == {True}:
-        notes.append(gettext("No message has these words exactly. These have words that are one letter away."))
-    if any(group.messages.has_more and not group.next for group in groups):
+    if {group.messages.have_typos for group in found.groups if group.messages.hits} == {
+        True
+    } or found.has_similar_titles:
+        notes.append(gettext("Nothing has these words exactly. What is shown has words that are one letter away."))
+    if any(group.messages.has_more and not group.next for group in found.groups):
         notes.append(gettext("These are the first 1,000. Add a word or a filter to see others."))
     return notes
 
@@ -239,11 +251,14 @@ def _problems(query: SearchQuery) -> list[str]:
     return [str(PROBLEMS[problem]) % {"part": part} for problem, part in query.problems]
 
 
-def _starts(request: HtmxRequest, typed: str) -> list[FoundStart]:
+def _starts(request: HtmxRequest, typed: str, *, with_typos: bool = False) -> list[FoundStart]:
     """Return the commands, scenarios and language models whose names have all words that are *typed*."""
     words = typed.lower().split()
+    similar = SimilarWords(words)
 
     def fits(*names: str) -> bool:
+        if with_typos:
+            return bool(similar.find_all(" ".join(names)))
         return all(any(word in name.lower() for name in names) for word in words)
 
     starts = [

@@ -105,7 +105,7 @@ class Palette {
     this.results.ariaBusy = null;
     if (!found) {
       this.#drawn = undefined; // Enter asks again
-      const failed = Object.assign(document.createElement("p"), { className: "found-none" });
+      const failed = Object.assign(document.createElement("p"), { className: "found-none", role: "none" });
       failed.textContent = this.status.textContent = dataOf(this.status, "failed");
       this.results.replaceChildren(failed);
       this.#activate(0);
@@ -144,8 +144,8 @@ class Palette {
   }
 
   #makeOptions() {
-    for (const part of queryAll(this.results, "ul, li")) {
-      part.setAttribute("role", "none");
+    for (const part of queryAll(this.results, "ul, li, h2, p")) {
+      part.setAttribute("role", "none"); // a list box holds groups of options alone; headings name the groups
     }
     for (const [number, link] of this.#hits.entries()) {
       link.id = `palette-hit-${number}`;
