@@ -13,12 +13,10 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from tests.benchmarks._figures import Figures, write_json
+from tests.benchmarks._processor_times import ProcessorTimes
 from tests.benchmarks._site import temporary_site
 from tests.support.source import PROJECT
 
@@ -45,9 +43,7 @@ def measure(*, messages: int) -> Figures:
         from tests.support.people import begin, make_user, post
 
         contents = itertools.cycle(paragraphs())
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_backend_pid()")
-            times = ProcessorTimes(cursor.fetchone()[0])
+        times = ProcessorTimes(connection)
         conversation = begin(make_user("writer"))
         for number in range(messages // 2):
             if number == messages // 2 - POSTED:
@@ -68,25 +64,6 @@ def measure(*, messages: int) -> Figures:
             sizes = {name: cursor.execute(f"SELECT {size}").fetchone()[0] for name, size in SIZES.items()}
         by_message = {name: 500 * seconds / times.counts[name] for name, seconds in times.seconds.items()}
         return {"messages": messages, "ms_by_message": by_message, "bytes": {k: int(v) for k, v in sizes.items()}}
-
-
-class ProcessorTimes:
-    """Processor time of this process and of PostgreSQL's for its connection, in seconds, by what took it."""
-
-    def __init__(self, backend: int) -> None:
-        self.seconds: dict[str, float] = {}
-        self.counts: dict[str, int] = {}
-        self._statistics = Path(f"/proc/{backend}/schedstat")
-
-    @contextmanager
-    def taken(self, name: str) -> Iterator[None]:
-        began = self._now()
-        yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + self._now() - began
-        self.counts[name] = self.counts.get(name, 0) + 1
-
-    def _now(self) -> float:
-        return time.process_time() + int(self._statistics.read_text().split()[0]) / 1e9
 
 
 def paragraphs() -> list[str]:

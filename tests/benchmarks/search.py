@@ -3,7 +3,7 @@
 Messages, passages and postings are made by the database: words are drawn so that few are in very many messages and most
 in few, as in texts. Each query is asked several times; told are the median and p95, in milliseconds, and how much the
 postings, their index by owner and the list of words take. Beside these two users there may be others, whose messages no
-search of theirs reads; the first of them searches as well.
+search of theirs reads; the first of them searches as well. Processor time is that of this process and PostgreSQL's.
 
     python -m tests.benchmarks.search [--messages 100000] [--conversations 5000] [--people 102] [--others 100000]
       [--json FILE]
@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks._figures import Figures, write_json
+from tests.benchmarks._processor_times import ProcessorTimes
 from tests.benchmarks._site import temporary_site
 
 ROUNDS = 20
 WORDS = 60_000  # different ones
 IN_A_MESSAGE = 14
+CONVERSATIONS_OF_OTHERS = 40
 # In one of few messages, of many, of very many; two at once; a beginning, a part, a typo, a phrase, and nothing.
 QUERIES = {
     "rare": "q40000x ",
@@ -93,18 +95,20 @@ SIZES = {
 }
 
 
-def measure(*, messages: int, conversations: int, others: int) -> Figures:
+def measure(*, messages: int, conversations: int, people: int, others: int) -> Figures:
     with temporary_site():
         from django.db import connection
 
+        each = others // max(1, people - 2)
         owners = {
-            "in one conversation": (1, messages),
-            f"in {conversations:,} conversations": (conversations, messages),
+            f"of a user with {messages:,} in one conversation": (1, messages),
+            f"of a user with {messages:,} in {conversations:,} conversations": (conversations, messages),
         }
-        figures: Figures = {"messages": messages, "others": others, "searches": {}}
+        figures: Figures = {"messages": messages, "people": people, "others": others, "searches": {}}
         made = {name: fill(name, count, total) for name, (count, total) in owners.items()}
-        for number in range(others // 1_000):
-            fill(f"other {number}", 50, 1_000)
+        for number in range(people - 2):
+            owner = fill(f"other {number}", CONVERSATIONS_OF_OTHERS, each)
+            made.setdefault(f"of a user with {each:,}", owner)
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
             figures["megabytes"] = {
@@ -152,20 +156,25 @@ def fill(name: str, conversations: int, messages: int) -> int:
 def search_all(owner: int) -> Figures:
     import datetime as dt
 
+    from django.db import connection
+
     from conversations.core.text.search_query import parse_query
     from conversations.selectors.search.search_own_messages import search_own_messages
 
     figures: Figures = {}
+    times = ProcessorTimes(connection)
     for name, typed in QUERIES.items():
         taken, hits = [], 0
         for _ in range(1 + ROUNDS):
             began = time.perf_counter()
-            hits = len(search_own_messages(owner, parse_query(typed), zone=dt.UTC).hits)
+            with times.taken(name):
+                hits = len(search_own_messages(owner, parse_query(typed), zone=dt.UTC).hits)
             taken.append(1_000 * (time.perf_counter() - began))
         figures[name] = {
             "hits": hits,
             "median_ms": statistics.median(taken[1:]),
             "p95_ms": statistics.quantiles(taken[1:], n=20)[-1],
+            "processor_ms": 1_000 * times.seconds[name] / times.counts[name],
         }
     return figures
 
@@ -174,14 +183,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--messages", type=int, default=100_000)
     parser.add_argument("--conversations", type=int, default=5_000)
-    parser.add_argument("--others", type=int, default=100_000, help="messages of other users, 1,000 each")
+    parser.add_argument("--others", type=int, default=100_000, help="messages of all other users")
+    parser.add_argument("--people", type=int, default=102, help="users, the two among them")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    figures = measure(messages=arguments.messages, conversations=arguments.conversations, others=arguments.others)
+    figures = measure(
+        messages=arguments.messages,
+        conversations=arguments.conversations,
+        people=arguments.people,
+        others=arguments.others,
+    )
     for where, searches in figures["searches"].items():
-        print(f"\n{arguments.messages:,} messages {where}")
+        print(f"\nMessages {where}")
         for name, found in searches.items():
-            print(f"  {name:<14} {found['hits']:>3} hits {found['median_ms']:>8.1f} ms, p95 {found['p95_ms']:>8.1f} ms")
+            print(
+                f"  {name:<14} {found['hits']:>3} hits {found['median_ms']:>8.1f} ms, p95 {found['p95_ms']:>8.1f} ms,"
+                f" processors {found['processor_ms']:>8.1f} ms"
+            )
     print("\nMB:", {name: round(size, 1) for name, size in figures["megabytes"].items()})
     write_json(figures, arguments.json)
 
