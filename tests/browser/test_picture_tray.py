@@ -84,11 +84,11 @@ def test_that_a_model_sees_no_pictures_follows_its_choice(page):
     say(page, "Hello")
     bring(page, "drop", cat=CAT)
     expect(attached(page)).to_have_count(1)
-    blind = page.locator(".picture-tray [data-blind]")
+    note = page.locator(".picture-tray [data-no-pictures]")
 
     def choose(name: str, said: str) -> None:
         def answer(route: Route) -> None:
-            body = re.sub('data-blind="[^"]*"', f'data-blind="{said}"', route.fetch().text())
+            body = re.sub('data-no-pictures="[^"]*"', f'data-no-pictures="{said}"', route.fetch().text())
             route.fulfill(body=body, content_type="text/html")
 
         page.route(
@@ -98,7 +98,7 @@ def test_that_a_model_sees_no_pictures_follows_its_choice(page):
         page.get_by_role("menuitemradio", name=name).click()
 
     choose("Demo (32k window)", "It sees nothing.")
-    expect(blind).to_have_text("It sees nothing.")
-    expect(blind).to_be_visible()
+    expect(note).to_have_text("It sees nothing.")
+    expect(note).to_be_visible()
     choose("Demo (4k window)", "")
-    expect(blind).to_be_hidden()
+    expect(note).to_be_hidden()

@@ -92,7 +92,7 @@ async function usePasskey(publicKey) {
  * @param {string} sentence
  */
 function say(form, sentence) {
-  const place = find(form, "[role=status]");
-  place.textContent = sentence;
-  place.hidden = !sentence;
+  const status = find(form, "[role=status]");
+  status.textContent = sentence;
+  status.hidden = !sentence;
 }

@@ -71,8 +71,8 @@ export class AttachedPictures {
    * Say above the field what a model does with the pictures that can't see them; "" is one that can.
    * @param {string} words
    */
-  showBlindness(words) {
-    find(this.tray, "[data-blind]").textContent = words;
+  showNoPictures(words) {
+    find(this.tray, "[data-no-pictures]").textContent = words;
     this.#drawTray();
   }
 
@@ -264,7 +264,7 @@ export class AttachedPictures {
 
   #drawTray() {
     this.tray.hidden = !this.items.size && !find(this.tray, "[data-note]").textContent;
-    const hint = find(this.tray, "[data-blind]");
+    const hint = find(this.tray, "[data-no-pictures]");
     hint.hidden = !this.items.size || !hint.textContent;
     find(this.tray, "[data-sent]", HTMLInputElement).value = this.ids.join(",");
   }

@@ -174,13 +174,13 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     connection,
     onChosen(sentence) {
       announcer.say(sentence);
-      pictures.showBlindness(model.blindness);
+      pictures.showNoPictures(model.noPictures);
       meter.refresh(composer.field.value);
     },
     onScenario: chooseScenario,
     onRefused,
   });
-  pictures.showBlindness(model.blindness);
+  pictures.showNoPictures(model.noPictures);
 
   map = new MapOfLongThread(page, {
     fetchFigures: () => getJson(urls.map),

@@ -33,8 +33,8 @@ export class ModelChoice {
   }
 
   /** What the model that is shown does with pictures, if it can't see them; else empty. */
-  get blindness() {
-    return this.#element.dataset.blind ?? "";
+  get noPictures() {
+    return this.#element.dataset.noPictures ?? "";
   }
 
   get #element() {

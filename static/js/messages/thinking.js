@@ -176,9 +176,9 @@ export class Thinking {
       ["[data-thinking-words]", words],
       ["[data-thinking-clock]", time],
     ]) {
-      const place = find(element, selector);
-      if (place.textContent !== value) {
-        place.textContent = value;
+      const part = find(element, selector);
+      if (part.textContent !== value) {
+        part.textContent = value;
       }
     }
   }

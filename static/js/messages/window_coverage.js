@@ -194,14 +194,14 @@ export class WindowCoverage {
     const words = this.#wordsFor(mark, dataOf(article, "message"));
     const sign = find(article, ".mark");
     const shown = this.#shownWords(mark, words);
-    const place = find(sign, "[data-mark-words]");
-    if (article.dataset.mark === mark && sign.title === words && place.textContent === shown) {
+    const shownWords = find(sign, "[data-mark-words]");
+    if (article.dataset.mark === mark && sign.title === words && shownWords.textContent === shown) {
       return;
     }
     article.dataset.mark = mark;
     sign.title = words;
     find(sign, "use", SVGElement).setAttribute("href", `#mark-${mark}`);
-    place.textContent = shown;
+    shownWords.textContent = shown;
   }
 
   /**

@@ -147,14 +147,14 @@ function beginnings(policy, form) {
  */
 function cell(column, row, part) {
   const rect = document.createElementNS(SVG, "rect");
-  const place = {
+  const attributes = {
     x: column * (CELL.width + CELL.gap),
     y: row * (CELL.height + CELL.gap),
     width: CELL.width,
     height: CELL.height,
     rx: 2,
   };
-  for (const [name, value] of Object.entries(place)) {
+  for (const [name, value] of Object.entries(attributes)) {
     rect.setAttribute(name, String(value));
   }
   rect.classList.add(part);

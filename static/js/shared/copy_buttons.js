@@ -69,10 +69,10 @@ async function textOfMessage(message) {
  */
 function showOutcome(button, { isDone, say }) {
   const words = sentence(isDone ? "copied" : "notCopied");
-  const place = query(button, "[data-copy-label]") ?? (button.children.length ? null : button);
-  const label = place?.textContent ?? "";
-  if (place) {
-    place.textContent = words;
+  const visible = query(button, "[data-copy-label]") ?? (button.children.length ? null : button);
+  const label = visible?.textContent ?? "";
+  if (visible) {
+    visible.textContent = words;
   } else {
     button.classList.toggle("is-done", isDone);
     button.dataset.outcome = isDone ? "" : words;
@@ -80,8 +80,8 @@ function showOutcome(button, { isDone, say }) {
   }
   button.ariaDisabled = "true";
   setTimeout(() => {
-    if (place) {
-      place.textContent = label;
+    if (visible) {
+      visible.textContent = label;
     }
     button.classList.remove("is-done");
     delete button.dataset.outcome;

@@ -262,13 +262,13 @@ export class Navigation {
    * @param {string} [news]
    */
   #put({ view, sheets }, news) {
-    const place = this.view.nextSibling;
+    const next = this.view.nextSibling;
     this.view.remove();
     refreshDocuments(); // at which htmx lets go of lists that are gone
     this.view = view;
     clearProblems();
     useSheets(sheets);
-    document.body.insertBefore(view, place);
+    document.body.insertBefore(view, next);
     htmx()?.process(view);
     scrollTo(0, 0);
     this.#startShown();
@@ -381,7 +381,7 @@ function isConversation(address) {
   return path === dataOf(document.body, "new") || OF_CONVERSATION.exec(path)?.[0] === path;
 }
 
-/** @param {Location | HTMLAnchorElement} place */
+/** @param {Location | HTMLAnchorElement} link */
 function addressOf({ pathname, search }) {
   return pathname + search;
 }
