@@ -222,6 +222,15 @@ SHARES = ENV.choice(
     help="Who may read the conversations that people share by a link: those who are signed in and admitted, anyone who "
     "has the link, or no one, which also ends all links.",
 )
+API = ENV.switch(
+    "API",
+    default=True,
+    help="Whether people may make keys with which programs ask language models at `/v1`, within their own limits.",
+)
+API_ORIGINS = ENV.words(
+    "API_ORIGINS",
+    help="Other sites, such as https://app.example.org, whose pages may ask at `/v1` with a key. Without it none may.",
+)
 READINGS_SHOWN_TO_OWNERS = ENV.switch(
     "READINGS_SHOWN_TO_OWNERS", default=True, help="Show people who has read their conversations, when and why."
 )
@@ -382,6 +391,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "chatsite.middleware.request_id.RequestIdMiddleware",
+    "chatsite.middleware.without_cookies.WithoutCookiesMiddleware",
     "chatsite.middleware.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "chatsite.middleware.static_files.StaticFilesMiddleware",

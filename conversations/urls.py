@@ -2,7 +2,9 @@
 
 from django.urls import path
 
-from conversations.views.account import about_me, own_account, readings, saved_prompts
+from conversations.views.account import about_me, api_keys, own_account, readings, saved_prompts
+from conversations.views.api import chat_completions, language_models
+from conversations.views.api import windows as api_windows
 from conversations.views.conversations import (
     branches,
     commands,
@@ -80,6 +82,9 @@ urlpatterns = [
     path("account/prompts/new/", saved_prompts.new, name="new_saved_prompt"),
     path("account/prompts/<int:prompt_id>/", saved_prompts.edit, name="saved_prompt"),
     path("account/prompts/<int:prompt_id>/delete/", saved_prompts.delete, name="delete_saved_prompt"),
+    path("account/keys/", api_keys.api_keys, name="api_keys"),
+    path("account/keys/new/", api_keys.new, name="new_api_key"),
+    path("account/keys/<uuid:key_id>/revoke/", api_keys.revoke, name="revoke_api_key"),
     path("account/export/", own_account.export_account, name="export_account"),
     path("account/delete/", own_account.delete_account, name="delete_account"),
     path("account/readings/", readings.readings, name="readings"),
@@ -177,6 +182,10 @@ urlpatterns = [
     path("c/<uuid:public_id>/rename/", conversation_actions.rename, name="rename"),
     path("c/<uuid:public_id>/delete/", conversation_actions.delete, name="delete"),
     path("c/<uuid:public_id>/restore/", conversation_actions.restore, name="restore"),
+    path("v1/models", language_models.language_models, name="api_models"),
+    path("v1/models/<path:name>", language_models.language_model, name="api_model"),
+    path("v1/chat/completions", chat_completions.chat_completions, name="api_chat_completions"),
+    path("v1/windowseat/windows/<uuid:window_id>", api_windows.window, name="api_window"),
     path("scenarios/", scenarios.scenarios, name="scenarios"),
     path("scenarios/new/", scenarios.new, name="new_scenario"),
     path("scenarios/from-file/", scenarios.from_file, name="scenario_from_file"),

@@ -31,7 +31,7 @@ FLOORS_INSIDE = {
     "conversations.services": """
         imports
         portability
-        scenarios | saved_prompts
+        scenarios | saved_prompts | api
         messages
         pictures
         documents
@@ -57,7 +57,7 @@ FLOORS_INSIDE = {
         tokens | egress
     """,
     "conversations.core": """
-        documents | money | imports
+        documents | money | imports | api
         window
         recall
         prompt | frames | tools
@@ -66,7 +66,7 @@ FLOORS_INSIDE = {
     """,
     "conversations.views": """
         conversations
-        account | scenarios
+        account | scenarios | api
         imports
         documents | pictures | usage
         http

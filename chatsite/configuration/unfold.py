@@ -109,6 +109,7 @@ UNFOLD: dict[str, Any] = {
                     _page(_("Tool calls"), "build", "conversations.toolcall"),
                     _page(_("Requests"), "receipt_long", "conversations.completion"),
                     _page(_("Shares"), "share", "conversations.share"),
+                    _page(_("API keys"), "key", "conversations.apikey"),
                     _page(_("Who read what"), "visibility", "conversations.reading"),
                     {
                         "title": _("Search messages"),

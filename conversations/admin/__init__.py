@@ -7,10 +7,11 @@ from . import user
 from .ledger import calibration, completion, price
 from .ledger import spending as spent
 from .retention import hold, rule
-from .review import conversation, document, message, reading, run, share, tool_call
+from .review import api_key, conversation, document, message, reading, run, share, tool_call
 from .scenarios import mcp_server, scenario
 
 __all__ = [
+    "api_key",
     "calibration",
     "completion",
     "conversation",

@@ -22,6 +22,7 @@ FORGOTTEN = {
     "conversation_id": "NULL",
     "reply_id": "NULL",
     "scenario_id": "NULL",
+    "api_key_id": "NULL",
     "system_prompt_id": "NULL",
     "tool_schemas_id": "NULL",
     "request": "'{}'::jsonb",

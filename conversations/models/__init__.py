@@ -1,5 +1,6 @@
 """Django models of conversations: one noun per file."""
 
+from .api_key import ApiKey, ApiScope
 from .calibration import Calibration
 from .completion import Completion
 from .conversation import Conversation
@@ -38,6 +39,8 @@ from .upload_count import UploadCount
 from .worker_heartbeat import WorkerHeartbeat
 
 __all__ = [
+    "ApiKey",
+    "ApiScope",
     "Calibration",
     "Completion",
     "Conversation",

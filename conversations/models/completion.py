@@ -18,6 +18,7 @@ class Purpose(models.TextChoices):
     TITLE = "title", _("Title")
     SUMMARY = "summary", _("Summary")
     EMBEDDING = "embedding", _("Embedding")
+    API = "api", _("API")
 
 
 class Completion(models.Model):
@@ -29,7 +30,8 @@ class Completion(models.Model):
     body that was sent without its messages, and *messages_digest* the SHA-256 of these, by which they can be shown
     exactly as they were. What many requests share is kept once for all: *system_prompt*, and *tool_schemas* as JSON.
 
-    *opening_key* is made before it is written, so that writing it may be tried again.
+    *opening_key* is made before it is written, so that writing it may be tried again. A program asked for it with
+    *api_key*, where there is one; of a request without a conversation no word is kept.
 
     Prices are US dollars for a million tokens: those of our own count until it is settled, those really used from then
     on. Where they depend on how long the input is, *price_list* has all of them as they were when the request left. An
@@ -68,6 +70,14 @@ class Completion(models.Model):
         null=True,
         related_name="completions",
         verbose_name=_("scenario"),
+    )
+    api_key = models.ForeignKey(
+        "conversations.ApiKey",
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="completions",
+        verbose_name=_("API key"),
+        db_index=False,
     )
     opening_key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     purpose = models.CharField(_("purpose"), max_length=10, choices=Purpose, default=Purpose.REPLY)
@@ -121,6 +131,12 @@ class Completion(models.Model):
             ),
             models.Index(
                 fields=["language_model", "-id"], condition=Q(usage_estimated=False), name="completion_reported"
+            ),
+            models.Index(
+                fields=["api_key", "created_at"],
+                include=["cost_usd", "reserved_usd", "ended_at"],
+                condition=Q(api_key__isnull=False),
+                name="completion_of_api_key",
             ),
             models.Index(
                 fields=["created_at"],

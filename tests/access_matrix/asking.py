@@ -24,7 +24,7 @@ from .world import CANARY, World, fingerprint, unknown_ids
 TO_SIGN_IN = ("/accounts/login/", "/admin/login/")
 TO_THE_GATE = "/gate/"
 STATUSES = {
-    **{404: Answer.NOT_FOUND, 403: Answer.FORBIDDEN, 405: Answer.WRONG_METHOD},
+    **{401: Answer.SIGN_IN, 404: Answer.NOT_FOUND, 403: Answer.FORBIDDEN, 405: Answer.WRONG_METHOD},
     **dict.fromkeys((400, 409, 413, 429), Answer.REFUSED),
 }
 # The first message, or document, begins a conversation, so an id that no one has is as good as any.

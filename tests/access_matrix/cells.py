@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 from conversations.core.frames.definitions import FROM_PAGE
@@ -68,6 +69,17 @@ class BodyCell:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyCell:
+    """A program of *who* asks for a route of the API with a key that has *scopes*."""
+
+    route: Route
+    method: str
+    who: Who
+    scopes: tuple[str, ...]
+    ids: Ids
+
+
+@dataclass(frozen=True, slots=True)
 class FrameCell:
     """*who* sends a frame over a socket that was opened while all was well."""
 
@@ -93,6 +105,14 @@ def body_cells() -> Iterator[BodyCell]:
         yield from (BodyCell(route, name, who) for who in Who)
 
 
+def key_cells() -> Iterator[KeyCell]:
+    for route in routes_with_a_door():
+        if door_of(route.name) is Door.KEY:
+            for method, scopes in product(METHODS, (("chat",), ("read",), ("chat", "read"))):
+                for who in Who:
+                    yield from (KeyCell(route, method, who, scopes, ids) for ids in ("alice's", "unknown"))
+
+
 def frame_cells() -> Iterator[FrameCell]:
     for frame in FROM_PAGE:
         for who in Who:
@@ -107,4 +127,5 @@ def _ids_of_frame(frame: str) -> tuple[Ids, ...]:
 def number_of_cells() -> int:
     """Return how many cells there are, in all tables together."""
     in_paths = sum(1 for route in routes_with_a_door() for _ in path_cells(route))
+    in_paths += sum(1 for _ in key_cells())
     return in_paths + sum(1 for _ in body_cells()) + sum(1 for _ in frame_cells())

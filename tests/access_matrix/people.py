@@ -65,7 +65,7 @@ def expected(door: Door | None, who: Who, *, theirs: bool) -> frozenset[Answer]:
 def _expected(door: Door | None, who: Who, *, theirs: bool) -> frozenset[Answer]:
     if door is Door.PUBLIC:
         return frozenset(Answer) - {Answer.BROKEN}
-    if not who.is_signed_in:
+    if door is Door.KEY or not who.is_signed_in:
         return frozenset({Answer.SIGN_IN})
     if door is Door.ACCOUNT:
         return LET_THROUGH | {Answer.NOT_FOUND, Answer.FORBIDDEN}

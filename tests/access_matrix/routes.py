@@ -26,6 +26,7 @@ class Door(Enum):
     STAFF = "reviewers and admins"
     REVIEW = "reviewers and admins: a page that shows what may be reviewed"
     ADMIN = "admins"
+    KEY = "programs with a key; no cookie opens it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ CONVERSATIONS = {
             "search",
             "saved_prompts",
             "new_saved_prompt",
+            *("api_keys", "new_api_key"),
             "imports",
             "export_several",
             "archived",
@@ -108,12 +110,15 @@ CONVERSATIONS = {
             "export_scenario",
             "saved_prompt",
             "delete_saved_prompt",
+            "revoke_api_key",
             *("import", "import_piece", "start_import", "pause_import", "resume_import"),
             *("cancel_import", "delete_import", "import_left_out"),
         ),
     },
 }
+API = ("api_models", "api_model", "api_chat_completions", "api_window")
 DOORS: dict[str, Door] = {
+    **{f"conversations:{name}": Door.KEY for name in API},
     **{f"conversations:{name}": door for door, names in CONVERSATIONS.items() for name in names},
     **dict.fromkeys(
         ("admin:index", "admin:search", "admin:jsi18n", "admin:app_list", "admin:autocomplete"), Door.STAFF
@@ -124,6 +129,7 @@ DOORS: dict[str, Door] = {
     "admin:conversations_mcpserver_list_tools": Door.ADMIN,
     "admin:conversations_share_revoke": Door.ADMIN,
     "admin:conversations_legalhold_lift": Door.ADMIN,
+    "admin:conversations_apikey_revoke": Door.ADMIN,
     "admin:conversations_completion_figures": Door.STAFF,
     **dict.fromkeys(
         ("admin:conversations_conversation_read", "admin:conversations_reading_search"),

@@ -29,6 +29,7 @@ from chatsite.accounts.models import (
 )
 from chatsite.accounts.sessions.session_store import SessionStore
 from conversations.models import (
+    ApiKey,
     Calibration,
     Conversation,
     Document,
@@ -43,6 +44,8 @@ from conversations.models import (
     Share,
     ToolCall,
 )
+from conversations.models.completion import Purpose
+from conversations.services.api.api_keys import make_key
 from conversations.services.conversations.conversations import delete_conversation, rename_conversation
 from conversations.services.conversations.folders import create_folder
 from conversations.services.conversations.list_changes import arrange_conversations
@@ -181,12 +184,21 @@ def belongings_of(user: User, content: str) -> Belongings:
         "change_id": arrange_conversations(user, [conversation.public_id], starred=True).pk,
         "folder_id": folder.pk,
         "prompt_id": save_prompt(user, name=f"{user.name}’s", content=content).pk,
+        **_key_of(user),
+        "name": "windowseat-demo",
         "import_id": _imported(user, f"{content}.zip"),
         "number": 0,
         "pk": make_passkey(user).pk,
         **_shared(user),
     }
     return Belongings(user, ids)
+
+
+def _key_of(user: User) -> dict[str, Any]:
+    """Return a key, its text, and the record of a window that it asked for."""
+    made = make_key(user, name=f"{user.name}’s")
+    row = make_completion(user, purpose=Purpose.API, api_key=made.key, window={"entries": []})
+    return {"key_id": made.key.public_id, "key_text": made.text, "window_id": row.opening_key}
 
 
 def _imported(user: User, name: str) -> uuid.UUID:
@@ -222,6 +234,9 @@ def unknown_ids() -> dict[str, Any]:
         "picture_id": UNKNOWN,
         "prompt_id": UNKNOWN,
         "import_id": uuid.uuid4(),
+        "key_id": uuid.uuid4(),
+        "window_id": uuid.uuid4(),
+        "name": "no-such-model",
         "number": 0,
         "pk": UNKNOWN,
         "share_id": uuid.uuid4(),
@@ -242,6 +257,7 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     Reading: lambda world: reading_of(world),
     LegalHold: lambda world: place_hold(admin=world.person(Who.ADMIN), user=make_user("held"), reason="a lawsuit"),
     RetentionRule: lambda world: RetentionRule.objects.create(role="reviewer", days=90),
+    ApiKey: lambda world: ApiKey.objects.get(public_id=world.alices.ids["key_id"]),
     Share: lambda world: Share.objects.get(public_id=world.alices.ids["share_id"]),
     Calibration: lambda world: Calibration.objects.get_or_create(language_model="letters")[0],
     Price: lambda world: Price.objects.create(language_model="letters", input_usd=1, output_usd=2),

@@ -63,9 +63,14 @@ def example(error):
         (
             *(errors.TooManyDocuments, errors.TooManyFiles, errors.TooManyPictures),
             *(errors.TooManySavedPrompts, errors.TooManyFolders, errors.TooManyShares),
+            errors.TooManyApiKeys,
         ),
     ):
         return error(most=100)
+    if issubclass(error, errors.ParameterInvalid):
+        return error("n", "only 1 is supported")
+    if issubclass(error, errors.ApiScopeMissing):
+        return error(scope="chat")
     if issubclass(error, errors.ExportForeign):
         return error(form="DeepSeek")
     if issubclass(error, errors.PicturesTooLargeForModel):

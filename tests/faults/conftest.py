@@ -178,11 +178,11 @@ def checked(site: Site) -> Iterator[Site]:
     """Let a test use *site*, and ask the oracles once nothing streams there any more."""
     site.upstream.reset()
     site.give_tools()
-    before = site.newest_message()
+    before, before_row = site.newest_message(), site.newest_row()
     yield site
     site.upstream.release()
     site.wait_until_quiet()
-    check_everything(site, site.pages, after_message=before)
+    check_everything(site, site.pages, after_message=before, after_row=before_row)
     for page in site.pages:
         page.socket.socket.close()
     site.pages.clear()

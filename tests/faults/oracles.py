@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from conversations.core.prompt.continuation import CONTINUE_REQUEST
 from conversations.core.prompt.grounding_text import QUESTION_HEADER
+from conversations.core.prompt.messages import digest_of
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.services.ledger import recompute_ledger_sums, recompute_rolled_up_sums, recompute_spending
 from tests.support.sent_pictures import text_of
@@ -25,6 +28,9 @@ WHERE reply.role = 'assistant' AND reply.step_of_id IS NULL AND reply.id > %s
 LIVE_RUNS_OF_ENDED = """
 SELECT run.* FROM conversations_run run JOIN conversations_message reply ON reply.id = run.reply_id
 WHERE run.state <> 'ended' AND reply.state <> 'streaming'
+"""
+ASKED_BY_PROGRAMS = """
+SELECT messages_digest FROM conversations_completion WHERE purpose = 'api' AND conversation_id IS NULL AND id > %s
 """
 TWO_PATHS = """
 SELECT conversation_id FROM conversations_message WHERE active
@@ -60,14 +66,25 @@ HAVING count(free_usd) FILTER (WHERE limit_usd IS NOT NULL) > 0
 """
 
 
-def check_everything(site: Site, pages: list[Page], *, after_message: int) -> None:
-    """Check what messages above id *after_message* came to, and the invariants of all rows."""
+def check_everything(site: Site, pages: list[Page], *, after_message: int, after_row: int) -> None:
+    """Check what messages above id *after_message* came to, rows above *after_row*, and the invariants of all rows."""
     replies = site.database.rows(MESSAGES, after_message)
     check_acknowledged(site, pages)
     check_rows(site)
     check_calls(site)
-    check_texts(replies, site.upstream.log())
+    check_texts(replies, list(asked_on_pages(site, site.upstream.log(), after_row=after_row)))
     check_pages(replies, pages)
+
+
+def asked_on_pages(site: Site, log: list[dict[str, Any]], *, after_row: int) -> Iterator[dict[str, Any]]:
+    """Yield what is in *log* but the requests of programs: the ledger has one row for each, by its messages."""
+    rows = Counter(row["messages_digest"] for row in site.database.rows(ASKED_BY_PROGRAMS, after_row))
+    for exchange in log:
+        digest = digest_of(exchange["body"].get("messages", []))
+        if rows[digest]:
+            rows[digest] -= 1
+        else:
+            yield exchange
 
 
 def check_acknowledged(site: Site, pages: list[Page]) -> None:

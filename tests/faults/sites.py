@@ -24,7 +24,7 @@ LANGUAGE_MODELS = (
     "cut-after-5", "cut-before", "eof-after-5", "no-finish",
     "bad-json-after-3", "not-a-chunk", "error-in-stream-after-3", "hang-after-3", "hang-headers", "html-200",
     "status-401", "status-503", "status-503-times-1", "status-503-after-5-times-1", "huge-line", "surrogates", "length",
-    "tools-script",
+    "tools-script", "tool-calls",
     "usage-none", "usage-negative", "usage-7-9999999", "usage-7-99999999999999",
 )  # fmt: skip
 BEGIN = """
@@ -163,6 +163,10 @@ class Site:
     def emitted(self) -> str:
         """Return what the provider has said so far to its newest request."""
         return "".join(self.upstream.log()[-1]["emitted"])
+
+    def newest_row(self) -> int:
+        """Return the id of the newest row of the ledger."""
+        return int(self.database.value("SELECT coalesce(max(id), 0) FROM conversations_completion"))
 
     def newest_message(self) -> int:
         return self.database.value("SELECT coalesce(max(id), 0) FROM conversations_message")

@@ -29,6 +29,9 @@ class SecurityEventKind(models.TextChoices):
     SHARE_REVOKED = "share_revoked", _("share revoked")
     HOLD_PLACED = "hold_placed", _("legal hold placed")
     HOLD_LIFTED = "hold_lifted", _("legal hold lifted")
+    KEY_MADE = "key_made", _("API key made")
+    KEY_REVOKED = "key_revoked", _("API key revoked")
+    KEY_REFUSED = "key_refused", _("API key refused")
     CHANGED_BY_ADMIN = "changed_by_admin", _("changed by an admin")
     ADMIN_ACTION = "admin_action", _("admin action")
 

@@ -13,6 +13,7 @@
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ ├ NameInvisible, SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
     │ │ FolderNameTaken, TooManyFolders, FolderEmpty
+    │ ├ ParameterInvalid, TooManyApiKeys                          of the API
     │ ├ ImportsForbidden, ImportTooLarge, TooManyImports, ImportNotFound, ImportPieceMisplaced
     │ └ PictureTooLarge, TooManyPictures, PicturesGone, PictureAlreadySent
     ├ SiteBusy                        the same request may be answered in a moment
@@ -75,7 +76,7 @@
       ├ LanguageModelNotOffered       another one is
       ├ PriceUnknown, ReplyTooExpensive, MoneyForbidden           nor here
       ├ LimitReached                  says when it opens again
-      │ ├ MessageRateReached, UploadsUsedUp
+      │ ├ MessageRateReached, UploadsUsedUp, ApiKeyRateReached, ApiKeyMoneyUsedUp
       │ └ MoneyUsedUp                 the user's, of a day
       │   └ MonthlyMoneyUsedUp, SiteMoneyUsedUp, SiteMonthlyMoneyUsedUp
       ├ TooManyRepliesAtOnce          opens when one of them ends
@@ -88,6 +89,7 @@
       │ └ ReadingDisabled, ReasonRequired
       └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound, PictureNotFound
         SavedPromptNotFound, FolderNotFound  also someone else's
+        ApiKeyInvalid, ApiScopeMissing, ApiOff, ApiKeyNotFound, WindowNotFound
         ShareNotFound                 also one that is over, revoked or someone else's
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
@@ -132,6 +134,17 @@ from .access import (
     TooManyRequestsAtOnce,
     UploadsForbidden,
     UploadsUsedUp,
+)
+from .api import (
+    ApiKeyInvalid,
+    ApiKeyMoneyUsedUp,
+    ApiKeyNotFound,
+    ApiKeyRateReached,
+    ApiOff,
+    ApiScopeMissing,
+    ParameterInvalid,
+    TooManyApiKeys,
+    WindowNotFound,
 )
 from .base import ConversationError, SiteBusy
 from .completions import (
@@ -303,6 +316,12 @@ __all__ = [
     "AboutMeTooLong",
     "AccessError",
     "AccountBlocked",
+    "ApiKeyInvalid",
+    "ApiKeyMoneyUsedUp",
+    "ApiKeyNotFound",
+    "ApiKeyRateReached",
+    "ApiOff",
+    "ApiScopeMissing",
     "ApprovalTimedOut",
     "ArgumentsInvalid",
     "ArgumentsNotJson",
@@ -387,6 +406,7 @@ __all__ = [
     "NothingToContinue",
     "NothingToRegenerate",
     "NothingToShare",
+    "ParameterInvalid",
     "PictureAlreadySent",
     "PictureDamaged",
     "PictureEmpty",
@@ -445,6 +465,7 @@ __all__ = [
     "SystemPromptTooLong",
     "TemporaryNotExported",
     "TextSoFarTooLong",
+    "TooManyApiKeys",
     "TooManyAwaitingApproval",
     "TooManyCalls",
     "TooManyDocuments",
@@ -481,6 +502,7 @@ __all__ = [
     "WebSearchRefused",
     "WebSearchTimedOut",
     "WebSearchUnreachable",
+    "WindowNotFound",
     "WorkerExhausted",
     "WrittenSummaryCutOff",
     "WrittenSummaryEmpty",

@@ -91,12 +91,18 @@ def _responses_sampling(sampling: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sampling parameters of Chat Completions as the Responses API has them; it knows fewer."""
     body = {name: value for name, value in sampling.items() if name not in _UNKNOWN_TO_RESPONSES}
     effort, verbosity = body.pop("reasoning_effort", None), body.pop("verbosity", None)
+    answer_format, choice = body.pop("response_format", None), body.get("tool_choice")
     reasoning = {"summary": "auto", **_object_of(body, "reasoning")}
     if effort is not None:
         reasoning["effort"] = effort
     body["reasoning"] = reasoning
     if verbosity is not None:
         body["text"] = {"verbosity": verbosity, **_object_of(body, "text")}
+    if isinstance(answer_format, Mapping):
+        schema = _object_of(answer_format, "json_schema")
+        body["text"] = {**_object_of(body, "text"), "format": {"type": answer_format.get("type"), **schema}}
+    if isinstance(choice, Mapping):
+        body["tool_choice"] = {"type": "function", "name": _object_of(choice, "function").get("name")}
     return body
 
 

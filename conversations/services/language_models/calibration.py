@@ -27,12 +27,17 @@ from conversations.core.window.calibration import (
     smallest_prompt_tokens,
 )
 from conversations.models import Calibration, Completion
+from conversations.models.completion import Purpose
 from conversations.providers.catalog.language_models import ConfiguredModel, language_models
 
 KNOWN_FOR_SECONDS = 5.0
 LEARN_SECONDS = 5.0
 NEVER = float("-inf")
-_HAS_TOOLS = ExpressionWrapper(Q(tool_schemas__isnull=False), output_field=BooleanField())
+# Of what programs ask for, no schema is kept: there the record of the window tells.
+_HAS_TOOLS = ExpressionWrapper(
+    Q(tool_schemas__isnull=False) | Q(purpose=Purpose.API, window__tool_schema_tokens__gt=0),
+    output_field=BooleanField(),
+)
 logger = logging.getLogger(__name__)
 
 

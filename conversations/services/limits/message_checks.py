@@ -18,6 +18,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import CharField, DateTimeField, QuerySet, Value
 from django.utils import timezone
 
 from chatsite.accounts.limits import EffectiveLimits, effective_limits
@@ -34,7 +37,8 @@ from conversations.core.money.unit_prices import worst_case_usd
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
 from conversations.core.window.window_record import WindowRecord
-from conversations.models import Conversation, Message, Run
+from conversations.models import Completion, Conversation, Message, Run
+from conversations.models.completion import Purpose
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.pictures import SentPicture
 from conversations.selectors.conversations.web_search import searches_web
@@ -51,6 +55,9 @@ from conversations.services.windows.build_window import (
 )
 
 MINUTE = dt.timedelta(minutes=1)
+# What stands in the row of a request of a program, where that of a reply says more.
+NOT_ASKED_BEFORE = Value([], ArrayField(DateTimeField()))
+RUNNING = Value("running", CharField())
 
 
 def check_message(
@@ -106,12 +113,15 @@ def check_messages_are_allowed(limits: EffectiveLimits) -> None:
 
 
 def check_message_rate(user: User, *, limit: int | None) -> None:
-    """Refuse more than *limit* replies asked for in a minute."""
+    """Refuse more than *limit* replies asked for in a minute, by the user or by programs with their keys."""
     if limit is None:
         return
     asked = Run.objects.filter(reply__conversation__owner_id=user.pk, created_at__gt=timezone.now() - MINUTE)
-    newest_first = asked.order_by("-created_at").values_list("created_at", "asked_before")[:limit]
-    times = sorted((moment for created_at, before in newest_first for moment in (created_at, *before)), reverse=True)
+    of_replies = asked.order_by("-created_at").values_list("created_at", "asked_before")[:limit]
+    by_programs = requests_of_programs(user).filter(created_at__gt=timezone.now() - MINUTE, attempt=1)
+    of_programs = by_programs.order_by("-created_at").values_list("created_at", NOT_ASKED_BEFORE)[:limit]
+    asked_for = of_replies.union(of_programs, all=True)
+    times = sorted((moment for created_at, before in asked_for for moment in (created_at, *before)), reverse=True)
     if len(times) >= limit and (oldest := times[limit - 1]) > timezone.now() - MINUTE:
         raise MessageRateReached(opens_at=oldest + MINUTE)
 
@@ -136,9 +146,19 @@ def check_replies_at_once(user: User, *, limit: int | None) -> None:
 
 
 def _states_of_unfinished_replies(user: User) -> list[str]:
-    """Return the state of the run of each reply of the user's that has not ended."""
+    """Return the state of the run of each reply of the user's that has not ended, and one for each API request.
+
+    What a dead process left open of these is settled later; no request takes as long.
+    """
     streaming = Message.objects.filter(state="streaming", conversation__owner_id=user.pk)
-    return list(streaming.values_list("run__state", flat=True))
+    longest = dt.timedelta(seconds=settings.REPLY_TIMEOUT_SECONDS)
+    by_programs = requests_of_programs(user).filter(ended_at=None, created_at__gt=timezone.now() - longest)
+    return [state for (state,) in streaming.values_list("run__state").union(by_programs.values_list(RUNNING), all=True)]
+
+
+def requests_of_programs(user: User) -> QuerySet[Completion]:
+    """Return the rows of the ledger that programs asked for with the user's keys, outside of conversations."""
+    return Completion.objects.filter(user=user, purpose=Purpose.API)
 
 
 def _check_that_fewer_are_made(states: list[str], limit: int) -> None:

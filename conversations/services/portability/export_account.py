@@ -1,7 +1,7 @@
 """Export an account: all content and usage of a user, as the files of one ZIP.
 
     README.txt  account.json  conversations/… .json  documents/…  documents.csv  pictures/…  pictures.csv
-    scenarios/… .json  prompts.json  usage.csv
+    scenarios/… .json  prompts.json  api_keys.json  usage.csv
     readings.csv, where the site shows people who has read their conversations
 
 Everything is read a slice at a time, by the row's id, and nothing is held between two slices: it may take as long as
@@ -21,7 +21,7 @@ from chatsite.accounts.account.account_data import account_data
 from chatsite.accounts.models import User
 from conversations.core.text.csv_cells import EXCEL_READS_UTF_8, csv_lines
 from conversations.core.text.file_names import fit_into_path
-from conversations.models import Completion, Conversation, Document, Picture, SavedPrompt, Scenario
+from conversations.models import ApiKey, Completion, Conversation, Document, Picture, SavedPrompt, Scenario
 from conversations.selectors.conversations.documents import read_piece
 from conversations.selectors.conversations.pictures import read_picture_bytes
 from conversations.selectors.review.readings import readings_about
@@ -55,7 +55,8 @@ def exported_files(user: User, *, language_code: str) -> Iterator[File]:
             [write_document(scenario).encode()],
         )
     yield "prompts.json", [as_json({"prompts": _saved_prompts(user)}, indent=2).encode()]
-    yield "usage.csv", _csv(("conversation", *USAGE), map(_usage_row, _slices(_own_completions(user))))
+    yield "api_keys.json", [as_json({"api_keys": _api_keys(user)}, indent=2).encode()]
+    yield "usage.csv", _csv(("conversation", "api_key", *USAGE), map(_usage_row, _slices(_own_completions(user))))
     if settings.READINGS_SHOWN_TO_OWNERS:
         yield "readings.csv", _csv(READING_HEADER, _reading_rows(user))
 
@@ -148,6 +149,23 @@ def _saved_prompts(user: User) -> list[dict[str, Any]]:
     return [{"name": each.name, "content": each.content, "created_at": each.created_at} for each in prompts]
 
 
+# API keys
+
+KEY_FIELDS = (
+    *("name", "scopes", "language_models", "requests_per_minute", "money_per_day_usd", "money_per_month_usd"),
+    *("created_at", "ends_at", "revoked_at", "last_used_at"),
+)
+
+
+def _api_keys(user: User) -> list[dict[str, Any]]:
+    """Return what is known of the keys, never what opens something."""
+    keys = ApiKey.objects.filter(owner=user).select_related("scenario")
+    about = ({name: getattr(key, name) for name in KEY_FIELDS} for key in keys)
+    return [
+        {**each, "scenario": key.scenario.name if key.scenario else None} for each, key in zip(about, keys, strict=True)
+    ]
+
+
 # Usage, and who has read
 
 USAGE = (
@@ -158,13 +176,14 @@ USAGE = (
 
 
 def _own_completions(user: User) -> QuerySet[Completion]:
-    return Completion.objects.filter(user=user).select_related("conversation").defer("window", "request", "price_list")
+    rows = Completion.objects.filter(user=user).select_related("conversation", "api_key")
+    return rows.defer("window", "request", "price_list")
 
 
 def _usage_row(completion: Completion) -> list[Any]:
     conversation = completion.conversation
     public_id = conversation.public_id if conversation and not conversation.is_temporary else None
-    return [public_id, *(getattr(completion, name) for name in USAGE)]
+    return [public_id, completion.api_key and completion.api_key.name, *(getattr(completion, name) for name in USAGE)]
 
 
 READING_HEADER = ("from", "to", "conversation", "by", "reason", "what")

@@ -74,7 +74,21 @@ logger = logging.getLogger(__name__)
 MOST_GUESSES = 5  # of a smaller prompt, each half of the one before, where the provider names no number
 
 
-class ReplySink(Protocol):
+class TextSink(Protocol):
+    """Where what a completion says goes as it comes."""
+
+    def append(self, text: str) -> None: ...
+
+    def take_back_text(self) -> None: ...
+
+    def append_reasoning(self, text: str) -> None: ...
+
+    def pause_reasoning(self) -> None: ...
+
+    def end_attempt(self, *, reasoning_tokens: int | None) -> None: ...
+
+
+class ReplySink(TextSink, Protocol):
     """Where a reply goes while it is made."""
 
     @property
@@ -94,16 +108,6 @@ class ReplySink(Protocol):
     def show_calls(self) -> None: ...
 
     def record_window(self, record: WindowRecord) -> None: ...
-
-    def append(self, text: str) -> None: ...
-
-    def take_back_text(self) -> None: ...
-
-    def append_reasoning(self, text: str) -> None: ...
-
-    def pause_reasoning(self) -> None: ...
-
-    def end_attempt(self, *, reasoning_tokens: int | None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +228,7 @@ async def _attempt(
     """Make the request whose row of the ledger is open, and settle the row, with what the request gave."""
     try:
         with known_errors():
-            await _stream(await _with_pictures(request.completion_request()), progress, sink, client)
+            await follow_completion(await _with_pictures(request.completion_request()), progress, sink, client)
     except (CompletionError, asyncio.CancelledError) as ended_by:
         await finish_before_cancelling(settle_row(completion, progress.outcome(ended_by)))
         raise
@@ -308,8 +312,8 @@ def _loop_usd(request: StepRequest, prices: UnitPrices | None) -> Decimal | None
     )
 
 
-async def _stream(
-    request: CompletionRequest, progress: StepProgress, sink: ReplySink, client: CompletionClient
+async def follow_completion(
+    request: CompletionRequest, progress: StepProgress, sink: TextSink, client: CompletionClient
 ) -> None:
     """Follow one completion to its end. Raises `StreamBroken` if it ends without saying why."""
     limit = ReplyLimit(request.max_output_tokens, progress.model)
@@ -332,7 +336,7 @@ async def _stream(
         raise EmptyReply
 
 
-def _take(event: CompletionEvent, progress: StepProgress, sink: ReplySink) -> None:
+def _take(event: CompletionEvent, progress: StepProgress, sink: TextSink) -> None:
     if isinstance(event, TextDelta):
         progress.add(event.text)
         sink.append(event.text)

@@ -192,10 +192,10 @@ def _smaller_pictures(newest: HistoryMessage, context: ModelContext) -> Callable
 def draft_message(content: str, *, position: int, context: ModelContext) -> HistoryMessage:
     """Return *content* as the newest user message, counted; far above the context window only about."""
     message = PromptMessage("user", content)
-    return HistoryMessage(position, message, _draft_tokens(message, context))
+    return HistoryMessage(position, message, count_draft(message, context))
 
 
-def _draft_tokens(message: PromptMessage, context: ModelContext) -> int:
+def count_draft(message: PromptMessage, context: ModelContext) -> int:
     """Count what is never sent no further than is needed to know that: it may be megabytes.
 
     Counting in parts may differ by a token for each, so what may be sent is counted as a whole.

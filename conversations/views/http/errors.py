@@ -25,6 +25,7 @@ from chatsite.postgres.pool import is_pool_full
 from conversations.access import require_admitted
 from conversations.core.errors import (
     AccessError,
+    ApiKeyNotFound,
     CallNotAwaitingApproval,
     CallNotFound,
     CompletionError,
@@ -72,6 +73,7 @@ from conversations.core.errors import (
     SummaryChanged,
     SummaryTooLong,
     TemporaryNotExported,
+    TooManyApiKeys,
     TooManyFiles,
     TooManyImports,
     TooManyPictures,
@@ -80,6 +82,8 @@ from conversations.core.errors import (
     UploadTooLarge,
 )
 from conversations.wording.error_sentences import error_sentence, request_reader
+
+from .api_errors import api_refusal, is_api, plain_api_error
 
 logger = logging.getLogger(__name__)
 # The first class that fits decides.
@@ -91,6 +95,8 @@ STATUSES: dict[type[ConversationError], int] = {
     SavedPromptNotFound: 404,
     FolderNotFound: 404,
     ShareNotFound: 404,
+    ApiKeyNotFound: 404,
+    TooManyApiKeys: 409,
     DocumentNotFound: 404,
     PictureNotFound: 404,
     ImportNotFound: 404,
@@ -139,7 +145,7 @@ STATUSES: dict[type[ConversationError], int] = {
     ConversationError: 500,
 }
 LOOKS_LIKE_NOTHING = (
-    *(ConversationNotFound, MessageNotFound, ShareNotFound),
+    *(ConversationNotFound, MessageNotFound, ShareNotFound, ApiKeyNotFound),
     *(DocumentNotFound, PictureNotFound, CallNotFound),
 )
 RETRY_AFTER_SECONDS = 2  # a turn in the queue
@@ -185,6 +191,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         return refused(request, RequestTooLarge())
     if isinstance(exception, TooManyFilesSent):
         return refused(request, TooManyFiles(most=settings.DATA_UPLOAD_MAX_NUMBER_FILES))
+    if is_api(request):
+        return plain_api_error(400, "bad_request", "The request could not be understood.")
     with override(reader_language(request)):  # it may be refused before the reader's language was determined
         return render(request, "400.html", status=400)
 
@@ -196,12 +204,16 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 404 in the form that was asked for."""
+    if is_api(request):
+        return plain_api_error(404, "not_found", "There is nothing at this address.")
     return _json_error("not_found", 404) if wants_json(request) else page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer 503 while the database is away, and 500 to what is our fault, in the form that was asked for."""
     error = sys.exc_info()[1]
+    if is_api(request):
+        return plain_api_error(500, "error", "This is our fault, and it has been logged.", "api_error")
     with override(known_language(request)):
         if error is None or not is_database_away(error):
             return _json_error("error", 500) if wants_json(request) else render_page("500.html", status=500)
@@ -231,6 +243,8 @@ def _json_error(code: str, status: int) -> HttpResponse:
 
 def refused(request: HttpRequest, error: ConversationError) -> HttpResponse:
     """Return the answer to a request that no view has seen."""
+    if is_api(request):
+        return api_refusal(error)
     return _refusal(request, error, show_refusal, {})
 
 

@@ -41,7 +41,7 @@ REQUESTS_WAITING = 64
 STREAMS_AT_ONCE = 4
 SESSIONS_REMEMBERED = 10_000
 STREAMED = "windowseat.streamed"  # set in the scope by `refuse_large_bodies`
-WITHOUT_TURNS = ("/static/", "/healthz", "/livez", "/readyz", "/metrics", "/favicon.ico")
+WITHOUT_TURNS = ("/v1/", "/static/", "/healthz", "/livez", "/readyz", "/metrics", "/favicon.ico")
 
 
 class UserShare:

@@ -1,0 +1,1 @@
+"""What programs ask at `/v1`: begin with `chat_request`."""

@@ -1,0 +1,201 @@
+"""The messages of a chat completion, as a program sends them: read, checked, and parted into what a window is made of.
+
+    system and developer messages at the beginning     the system text
+    messages up to the last one of the user            the history; later system messages among them stay there
+    the last message of the user                       the newest message
+    tool calls after it, each with all of its results  the steps
+
+What a provider would refuse is refused here, with the place: `messages[3].tool_call_id`. NUL and lone surrogates are
+taken out, as everywhere. A field whose value is null says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from conversations.core.errors import ParameterInvalid
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall, Role
+from conversations.core.prompt.openai_messages import MOST_ID_CHARACTERS, MOST_NAME_CHARACTERS
+from conversations.core.text.storable_text import UNSTORABLE
+
+from .json_body import shown_name
+
+ROLES: Mapping[str, Role] = {
+    **{"system": "system", "developer": "system"},
+    **{"user": "user", "assistant": "assistant", "tool": "tool"},
+}
+# Beside role and content. A program may send back what it was sent: `reasoning_content` is in no later prompt, and what
+# is empty in OpenAI's own messages says nothing.
+FIELDS: Mapping[Role, Collection[str]] = {
+    "system": ("name",),
+    "user": ("name",),
+    "assistant": ("name", "tool_calls", "refusal", "reasoning_content"),
+    "tool": ("name", "tool_call_id"),
+}
+MOST_MESSAGES = 100_000
+BETWEEN_PARTS = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessages:
+    """The messages of one request, in parts; the history begins at number *first_place*."""
+
+    system_prompt: str
+    history: tuple[PromptMessage, ...]
+    newest: PromptMessage
+    steps: tuple[PromptMessage, ...]
+    first_place: int
+
+    @property
+    def newest_place(self) -> int:
+        return self.first_place + len(self.history)
+
+
+def read_chat_messages(given: Any) -> ChatMessages:
+    """Return what *given*, the value of `messages`, says. Raises `ParameterInvalid`."""
+    if not isinstance(given, list) or not given:
+        raise ParameterInvalid("messages", "a list of at least one message is needed")
+    if len(given) > MOST_MESSAGES:
+        raise ParameterInvalid("messages", f"there are more than {MOST_MESSAGES:,}")
+    messages = [_read_message(each, f"messages[{place}]") for place, each in enumerate(given)]
+    _check_calls(messages)
+    first = next((place for place, each in enumerate(messages) if each.role != "system"), len(messages))
+    newest = next((place for place in reversed(range(first, len(messages))) if messages[place].role == "user"), None)
+    if newest is None:
+        raise ParameterInvalid("messages", "there is no message of the user")
+    _check_steps(messages, newest)
+    if not messages[newest].content.strip():
+        raise ParameterInvalid(f"messages[{newest}].content", "the newest message of the user is empty")
+    return ChatMessages(
+        "\n\n".join(each.content for each in messages[:first] if each.content),
+        tuple(messages[first:newest]),
+        messages[newest],
+        tuple(messages[newest + 1 :]),
+        first,
+    )
+
+
+def _check_calls(messages: Sequence[PromptMessage]) -> None:
+    """Refuse a result that answers no call before it, and a call that has no result."""
+    waiting: dict[str, int] = {}
+    for place, message in enumerate(messages):
+        if message.role == "tool":
+            if waiting.pop(str(message.tool_call_id), None) is None:
+                raise ParameterInvalid(f"messages[{place}].tool_call_id", "it answers no tool call right before it")
+            continue
+        _refuse_unanswered(waiting)
+        waiting = {call.id: place for call in message.tool_calls}
+    _refuse_unanswered(waiting)
+
+
+def _refuse_unanswered(waiting: Mapping[str, int]) -> None:
+    if waiting:
+        call_id, place = next(iter(waiting.items()))
+        reason = f"the call {shown_name(call_id)} has no result behind it"
+        raise ParameterInvalid(f"messages[{place}].tool_calls", reason)
+
+
+def _check_steps(messages: Sequence[PromptMessage], newest: int) -> None:
+    """Refuse all but calls and results behind the newest message of the user."""
+    for place in range(newest + 1, len(messages)):
+        message = messages[place]
+        if message.role != "tool" and not message.tool_calls:
+            reason = "behind the last message of the user only tool calls and their results may stand"
+            raise ParameterInvalid(f"messages[{place}]", reason)
+
+
+def _read_message(given: Any, where: str) -> PromptMessage:
+    if not isinstance(given, Mapping):
+        raise ParameterInvalid(where, "it is not an object")
+    role = ROLES.get(given["role"]) if isinstance(given.get("role"), str) else None
+    if role is None:
+        raise ParameterInvalid(f"{where}.role", f"it is none of {', '.join(ROLES)}")
+    for name, value in given.items():
+        if name not in ("role", "content", *FIELDS[role]) and value not in (None, []):
+            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
+    calls = _read_calls(given.get("tool_calls"), f"{where}.tool_calls") if role == "assistant" else ()
+    if role == "assistant":
+        _text(given.get("reasoning_content"), f"{where}.reasoning_content")
+    return PromptMessage(
+        role,
+        _read_content(given, where, may_be_missing=role == "assistant" and bool(calls or given.get("refusal"))),
+        name=None if role == "tool" else _name(given.get("name"), f"{where}.name"),
+        tool_calls=calls,
+        tool_call_id=_id(given.get("tool_call_id"), f"{where}.tool_call_id") if role == "tool" else None,
+    )
+
+
+def _read_content(given: Mapping[str, Any], where: str, *, may_be_missing: bool) -> str:
+    content, refusal = given.get("content"), _text(given.get("refusal"), f"{where}.refusal")
+    if isinstance(content, list):
+        pieces = [_read_part(part, f"{where}.content[{place}]") for place, part in enumerate(content)]
+        content = BETWEEN_PARTS.join(pieces)
+    if content is None and not may_be_missing:
+        raise ParameterInvalid(f"{where}.content", "it is missing")
+    text = _text(content, f"{where}.content")
+    return text or refusal
+
+
+def _read_part(part: Any, where: str) -> str:
+    if not isinstance(part, Mapping) or not isinstance(part.get("type"), str):
+        raise ParameterInvalid(where, "it is not an object with a type")
+    kind = part["type"]
+    if kind not in ("text", "refusal"):
+        raise ParameterInvalid(f"{where}.type", f"{shown_name(kind)} is not supported")
+    for name, value in part.items():
+        if name not in ("type", kind) and value not in (None, []):
+            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
+    if not isinstance(part.get(kind), str):
+        raise ParameterInvalid(f"{where}.{kind}", "it is not text")
+    return cast(str, part[kind])
+
+
+def _text(value: Any, where: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ParameterInvalid(where, "it is not text")
+    return UNSTORABLE.sub("", value)
+
+
+def _name(value: Any, where: str) -> str | None:
+    name = _text(value, where).strip()
+    if len(name) > MOST_NAME_CHARACTERS:
+        raise ParameterInvalid(where, f"it has more than {MOST_NAME_CHARACTERS} characters")
+    return name or None
+
+
+def _id(value: Any, where: str) -> str:
+    text = _text(value, where)
+    if not 0 < len(text) <= MOST_ID_CHARACTERS:
+        raise ParameterInvalid(where, f"a text of 1 to {MOST_ID_CHARACTERS} characters is needed")
+    return text
+
+
+def _read_calls(given: Any, where: str) -> tuple[PromptToolCall, ...]:
+    if given is None:
+        return ()
+    if not isinstance(given, list):
+        raise ParameterInvalid(where, "it is not a list")
+    calls = tuple(_read_call(each, f"{where}[{place}]") for place, each in enumerate(given))
+    if len({call.id for call in calls}) < len(calls):
+        raise ParameterInvalid(where, "two calls have the same id")
+    return calls
+
+
+def _read_call(given: Any, where: str) -> PromptToolCall:
+    if not isinstance(given, Mapping) or given.get("type", "function") != "function":
+        raise ParameterInvalid(where, "it is not the call of a function")
+    for name, value in given.items():
+        if name not in ("id", "type", "function", "index") and value is not None:
+            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
+    function = given.get("function")
+    if not isinstance(function, Mapping) or not function.keys() <= {"name", "arguments"}:
+        raise ParameterInvalid(f"{where}.function", "an object of name and arguments is needed")
+    arguments = function.get("arguments")
+    if not isinstance(arguments, str):
+        raise ParameterInvalid(f"{where}.function.arguments", "it is not text")
+    name = _id(function.get("name"), f"{where}.function.name")
+    return PromptToolCall(_id(given.get("id"), f"{where}.id"), name, UNSTORABLE.sub("", arguments))

@@ -1,0 +1,276 @@
+"""The request of a chat completion, as OpenAI has defined it: what is taken, and what is refused by its name.
+
+Nothing is ignored: a parameter that has no effect here is an error that names it, also one whose name is not known.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conversations.core.errors import ParameterInvalid
+
+from .chat_messages import ChatMessages, read_chat_messages
+from .json_body import read_json_object, shown_name
+
+MOST_TOOLS = 128
+MOST_STOPS = 4
+MOST_STOP_CHARACTERS = 200
+MOST_SCHEMA_CHARACTERS = 200_000
+LARGEST_SEED = 2**63 - 1
+LARGEST_OUTPUT_TOKENS = 10**9
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+# What has only one value here. Others that OpenAI has (logprobs, store, service_tier, …) change nothing by these.
+ONLY: Mapping[str, tuple[Any, ...]] = {
+    "n": (1,),
+    "logprobs": (False,),
+    "store": (False,),
+    "service_tier": ("auto", "default"),
+    "modalities": (["text"],),
+    "logit_bias": ({},),
+    "metadata": ({},),
+}
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A chat completion that is asked for.
+
+    *sampling* goes to the provider as it is; *extra_prompt* is what it makes of that in the prompt, to be counted: the
+    schema of the answer. *tools* are the client's own, called by nothing but the client. *most_output_tokens* came as
+    *most_output_field*.
+    """
+
+    language_model: str
+    messages: ChatMessages
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    tools: tuple[Mapping[str, Any], ...] = ()
+    may_call: bool = True
+    effort: str = ""
+    most_output_tokens: int | None = None
+    most_output_field: str = "max_completion_tokens"
+    streams: bool = False
+    tells_usage: bool = False
+
+    @property
+    def extra_prompt(self) -> str:
+        schema = self.sampling.get("response_format", {}).get("json_schema")
+        return json.dumps(schema, ensure_ascii=False) if schema else ""
+
+
+def read_chat_request(body: bytes) -> ChatRequest:
+    """Return what *body* asks for. Raises `ParameterInvalid`, which names the parameter."""
+    given = {name: value for name, value in read_json_object(body).items() if value is not None}
+    for name in given:
+        if name not in READ:
+            raise ParameterInvalid(shown_name(name), "it is not supported")
+    for name, values in ONLY.items():
+        if name in given and not any(given[name] == each and type(given[name]) is type(each) for each in values):
+            taken = " or ".join(json.dumps(each) for each in values)
+            raise ParameterInvalid(name, f"only {taken} is supported")
+    tools = _read_tools(given.get("tools", []))
+    sampling = {name: read(given[name], name) for name, read in SAMPLING.items() if name in given}
+    sampling |= _read_tool_choice(given, tools)
+    output_field, output_tokens = _read_output_limit(given)
+    streams = _boolean(given.get("stream", False), "stream")
+    return ChatRequest(
+        language_model=_model(given.get("model")),
+        messages=read_chat_messages(given.get("messages")),
+        sampling=sampling,
+        tools=tools,
+        may_call=given.get("tool_choice") != "none",
+        effort=_effort(given.get("reasoning_effort", "")),
+        most_output_tokens=output_tokens,
+        most_output_field=output_field,
+        streams=streams,
+        tells_usage=_read_stream_options(given, streams=streams),
+    )
+
+
+def _model(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ParameterInvalid("model", "the name of a language model is needed")
+    return value
+
+
+def _effort(value: Any) -> str:
+    if value not in ("", *EFFORTS):
+        raise ParameterInvalid("reasoning_effort", f"it is none of {', '.join(EFFORTS)}")
+    return str(value)
+
+
+def _boolean(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise ParameterInvalid(name, "true or false is needed")
+    return value
+
+
+def _between(least: float, most: float) -> Callable[[Any, str], float]:
+    def read(value: Any, name: str) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+            raise ParameterInvalid(name, f"a number from {least:g} to {most:g} is needed")
+        return value
+
+    return read
+
+
+def _seed(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST_SEED:
+        raise ParameterInvalid(name, "a whole number is needed")
+    return value
+
+
+def _stop(value: Any, name: str) -> str | list[str]:
+    stops = [value] if isinstance(value, str) else value
+    if not isinstance(stops, list) or not 0 < len(stops) <= MOST_STOPS:
+        raise ParameterInvalid(name, f"a text, or a list of 1 to {MOST_STOPS}, is needed")
+    if not all(isinstance(each, str) and 0 < len(each) <= MOST_STOP_CHARACTERS for each in stops):
+        raise ParameterInvalid(name, f"each is a text of 1 to {MOST_STOP_CHARACTERS} characters")
+    if not all(_is_storable(each) for each in stops):
+        raise ParameterInvalid(name, "it has characters that no text has")
+    return value  # type: ignore[no-any-return]
+
+
+def _verbosity(value: Any, name: str) -> str:
+    if value not in ("low", "medium", "high"):
+        raise ParameterInvalid(name, "it is none of low, medium, high")
+    return str(value)
+
+
+def _response_format(value: Any, name: str) -> Mapping[str, Any]:
+    kind = value.get("type") if isinstance(value, dict) else None
+    if kind not in ("text", "json_object", "json_schema"):
+        raise ParameterInvalid(f"{name}.type", "it is none of text, json_object, json_schema")
+    _only_fields(value, ("type", "json_schema") if kind == "json_schema" else ("type",), name)
+    if kind == "json_schema":
+        schema = value.get("json_schema")
+        if not isinstance(schema, dict) or not isinstance(schema.get("schema"), dict):
+            raise ParameterInvalid(f"{name}.json_schema.schema", "it is not an object")
+        _only_fields(schema, ("name", "schema", "strict", "description"), f"{name}.json_schema")
+        _check_name(schema.get("name"), f"{name}.json_schema.name")
+        _check_schema(schema, f"{name}.json_schema")
+    return value  # type: ignore[no-any-return]
+
+
+def _read_tools(value: Any) -> tuple[Mapping[str, Any], ...]:
+    if not isinstance(value, list) or len(value) > MOST_TOOLS:
+        raise ParameterInvalid("tools", f"it is not a list of at most {MOST_TOOLS}")
+    tools = tuple(_read_tool(each, f"tools[{place}]") for place, each in enumerate(value))
+    if len({tool["function"]["name"] for tool in tools}) < len(tools):
+        raise ParameterInvalid("tools", "two have the same name")
+    return tools
+
+
+def _read_tool(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict) or value.get("type") != "function" or not isinstance(value.get("function"), dict):
+        raise ParameterInvalid(where, 'only functions are supported, as {"type": "function", "function": {…}}')
+    _only_fields(value, ("type", "function"), where)
+    function = {name: part for name, part in value["function"].items() if part is not None}
+    _only_fields(function, ("name", "description", "parameters", "strict"), f"{where}.function")
+    _check_name(function.get("name"), f"{where}.function.name")
+    if not isinstance(function.get("description", ""), str):
+        raise ParameterInvalid(f"{where}.function.description", "it is not text")
+    if not isinstance(function.get("parameters", {}), dict):
+        raise ParameterInvalid(f"{where}.function.parameters", "it is not an object")
+    _boolean(function.get("strict", False), f"{where}.function.strict")
+    _check_schema(function, f"{where}.function")
+    return {"type": "function", "function": function}
+
+
+def _read_tool_choice(given: Mapping[str, Any], tools: tuple[Mapping[str, Any], ...]) -> dict[str, Any]:
+    """Return what is said of how the tools are called; without tools nothing can be."""
+    said: dict[str, Any] = {}
+    names = {tool["function"]["name"] for tool in tools}
+    choice = given.get("tool_choice", "auto")
+    if isinstance(choice, dict):
+        function = choice.get("function")
+        _only_fields(choice, ("type", "function"), "tool_choice")
+        if choice.get("type") != "function" or not isinstance(function, dict) or function.get("name") not in names:
+            raise ParameterInvalid("tool_choice", "it names none of the tools")
+        said["tool_choice"] = {"type": "function", "function": {"name": function["name"]}}
+    elif choice not in ("none", "auto", "required"):
+        raise ParameterInvalid("tool_choice", "it is none of none, auto, required, and no function")
+    elif choice == "required" and tools:
+        said["tool_choice"] = choice
+    if choice == "required" and not tools:
+        raise ParameterInvalid("tool_choice", "there are no tools")
+    if "parallel_tool_calls" in given:
+        parallel = _boolean(given["parallel_tool_calls"], "parallel_tool_calls")
+        if tools:
+            said["parallel_tool_calls"] = parallel
+    return said
+
+
+def _read_output_limit(given: Mapping[str, Any]) -> tuple[str, int | None]:
+    named = [name for name in ("max_completion_tokens", "max_tokens") if name in given]
+    if not named:
+        return "max_completion_tokens", None
+    if len(named) == 2:
+        raise ParameterInvalid("max_tokens", "max_completion_tokens says the same; give one of them")
+    value = given[named[0]]
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST_OUTPUT_TOKENS:
+        raise ParameterInvalid(named[0], "a whole number above 0 is needed")
+    return named[0], value
+
+
+def _read_stream_options(given: Mapping[str, Any], *, streams: bool) -> bool:
+    if "stream_options" not in given:
+        return False
+    options = given["stream_options"]
+    if not streams:
+        raise ParameterInvalid("stream_options", "it goes only with stream: true")
+    if not isinstance(options, dict):
+        raise ParameterInvalid("stream_options", "it is not an object")
+    _only_fields(options, ("include_usage", "include_obfuscation"), "stream_options")
+    if options.get("include_obfuscation"):
+        raise ParameterInvalid("stream_options.include_obfuscation", "only false is supported")
+    return _boolean(options.get("include_usage", False), "stream_options.include_usage")
+
+
+def _only_fields(value: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
+    for name in value:
+        if name not in names:
+            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
+
+
+def _check_name(value: Any, where: str) -> None:
+    if not isinstance(value, str) or not TOOL_NAME.fullmatch(value):
+        raise ParameterInvalid(where, "1 to 64 letters, digits, _ and - are needed")
+
+
+def _check_schema(value: Mapping[str, Any], where: str) -> None:
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) > MOST_SCHEMA_CHARACTERS:
+        raise ParameterInvalid(where, f"it has more than {MOST_SCHEMA_CHARACTERS:,} characters")
+    if not _is_storable(text) or "\\u0000" in text:
+        raise ParameterInvalid(where, "it has characters that no text has")
+
+
+def _is_storable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\x00" not in text
+
+
+SAMPLING: Mapping[str, Callable[[Any, str], Any]] = {
+    "temperature": _between(0, 2),
+    "top_p": _between(0, 1),
+    "presence_penalty": _between(-2, 2),
+    "frequency_penalty": _between(-2, 2),
+    "seed": _seed,
+    "stop": _stop,
+    "verbosity": _verbosity,
+    "response_format": _response_format,
+}
+READ = {
+    *("model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "reasoning_effort"),
+    *("tools", "tool_choice", "parallel_tool_calls"),
+    *SAMPLING,
+    *ONLY,
+}

@@ -1,0 +1,61 @@
+"""Errors of the API at `/v1`: of keys, and of parameters that can't be taken."""
+
+from __future__ import annotations
+
+from .access import AccessError, LimitReached
+from .inputs import InputError
+
+
+class ParameterInvalid(InputError):
+    """A parameter of a request has a value that can't be taken, or is not supported at all; *parameter* names it."""
+
+    code = "parameter_invalid"
+    template = "The parameter %(parameter)s can't be taken: %(reason)s."
+
+    def __init__(self, parameter: str, reason: str) -> None:
+        self.parameter = parameter
+        super().__init__(parameter=parameter, reason=reason)
+
+
+class TooManyApiKeys(InputError):
+    code = "too_many_api_keys"
+    template = "You have %(most)s API keys, which is the limit. Revoke one first."
+
+
+class ApiKeyInvalid(AccessError):
+    """Never made, over, revoked, or of an account that is not active: the same answer for all."""
+
+    code = "invalid_api_key"
+    template = "This API key opens nothing. Make a key on your account page."
+
+
+class ApiKeyNotFound(AccessError):
+    code = "api_key_not_found"
+    template = "There is no such API key, or it is not yours."
+
+
+class ApiScopeMissing(AccessError):
+    code = "scope_missing"
+    template = "This API key may not do that: it lacks the scope “%(scope)s”."
+
+
+class ApiOff(AccessError):
+    code = "api_off"
+    template = "The API is switched off on this site."
+
+
+class WindowNotFound(AccessError):
+    code = "window_not_found"
+    template = "There is no such window record, or it is not yours."
+
+
+class ApiKeyRateReached(LimitReached):
+    code = "key_rate_reached"
+    template = "This API key has asked as often as it may in a minute. It can ask again at %(opens_at)s."
+
+
+class ApiKeyMoneyUsedUp(LimitReached):
+    """What is left of the key's own money does not cover what the request may cost at most."""
+
+    code = "key_money_used_up"
+    template = "What is left of this API key's own limit does not cover this request. It resets at %(opens_at)s."

@@ -1,0 +1,42 @@
+"""The language models that a key may use: those on offer to its owner, within what the key names and its scenario."""
+
+from __future__ import annotations
+
+from conversations.core.errors import LanguageModelNotOffered, ScenarioNotFound
+from conversations.models import ApiKey, Scenario
+from conversations.providers.catalog.language_models import ConfiguredModel
+from conversations.selectors.conversations.scenarios import find_scenario
+from conversations.services.language_models.model_choice import offered_models
+from conversations.services.language_models.model_context import model_context
+
+
+def scenario_of_key(key: ApiKey) -> Scenario | None:
+    """Return the scenario that *key* is bound to, None where it is to none.
+
+    Raises `ScenarioNotFound` once the owner may not choose it any more: the key is never less bound than it was.
+    """
+    if not key.is_bound:
+        return None
+    if key.scenario_id is None:
+        raise ScenarioNotFound
+    return find_scenario(key.owner, key.scenario_id)
+
+
+def models_of_key(key: ApiKey) -> list[ConfiguredModel]:
+    """Return the models that *key* may use, in the order of the settings. A bound key that names none has one."""
+    scenario = scenario_of_key(key)
+    offered = offered_models(key.owner)
+    if key.language_models:
+        return [configured for configured in offered if configured.name in key.language_models]
+    if scenario:
+        name = model_context(scenario).configured.name
+        return [configured for configured in offered if configured.name == name]
+    return offered
+
+
+def find_model_of_key(key: ApiKey, name: str) -> ConfiguredModel:
+    """Return the model *name*. Raises `LanguageModelNotOffered` where *key* may not use it."""
+    found = next((configured for configured in models_of_key(key) if configured.name == name), None)
+    if found is None:
+        raise LanguageModelNotOffered
+    return found

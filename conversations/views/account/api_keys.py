@@ -1,0 +1,73 @@
+"""Views of a user's own API keys: the list, the form that makes one, the page that shows it once, and its end."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from chatsite.accounts.account.reauthentication import require_reauthentication
+from chatsite.accounts.models import SecurityEventKind
+from chatsite.accounts.security.security_log import record_request_event
+from conversations.core.errors import ApiOff
+from conversations.forms.api_key_form import ApiKeyForm
+from conversations.services.api.api_keys import find_key, list_keys, make_key, revoke_key
+from conversations.services.api.key_limits import spent_since
+from conversations.views.http.errors import answers_errors
+from conversations.views.http.htmx_request import HtmxRequest
+
+
+@require_GET
+@answers_errors()
+def api_keys(request: HtmxRequest) -> HttpResponse:
+    """All keys of the user, the newest first, those that are over among them; none can be read."""
+    now = timezone.now()
+    month = now.astimezone(dt.UTC).date().replace(day=1)
+    keys = [
+        {
+            "key": key,
+            "is_open": key.revoked_at is None and (key.ends_at is None or key.ends_at > now),
+            "spent_usd": spent_since(key, month)[0],
+        }
+        for key in list_keys(request.user)
+    ]
+    return render(request, "account/api_keys.html", {"keys": keys, "is_on": settings.API, "address": _address()})
+
+
+@require_http_methods(["GET", "POST"])
+@answers_errors()
+@require_reauthentication
+def new(request: HtmxRequest) -> HttpResponse:
+    """Ask for a key's name and bounds; then show its text, the only time that it can be read."""
+    if not settings.API:
+        raise ApiOff
+    form = ApiKeyForm(request.POST or None, user=request.user)
+    if request.method == "POST" and form.is_valid():
+        made = make_key(request.user, name=form.cleaned_data["name"], bounds=form.bounds())
+        record_request_event(SecurityEventKind.KEY_MADE, request, about=f"key {made.key.pk}")
+        return render(request, "account/api_key_made.html", {"key": made.key, "text": made.text, "address": _address()})
+    status = 400 if form.errors else 200
+    return render(request, "account/new_api_key.html", {"form": form}, status=status)
+
+
+@require_POST
+@answers_errors()
+def revoke(request: HtmxRequest, key_id: uuid.UUID) -> HttpResponse:
+    """End a key at once, with what runs for it."""
+    key = find_key(request.user, key_id)
+    revoke_key(key)
+    record_request_event(SecurityEventKind.KEY_REVOKED, request, about=f"key {key.pk}")
+    messages.success(request, _("The key is revoked: it opens nothing any more."))
+    return redirect("conversations:api_keys")
+
+
+def _address() -> str:
+    """Return the base URL that a client of OpenAI's is given."""
+    return f"{settings.SITE_URL}/v1"

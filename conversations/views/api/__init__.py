@@ -1,0 +1,1 @@
+"""Views of the API at `/v1`: no cookie is read here, a key decides; begin with `answers`."""

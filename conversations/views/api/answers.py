@@ -1,0 +1,101 @@
+"""What all views of the API share: the key is read and checked, and every error is told in OpenAI's form.
+
+    Authorization: Bearer wsk_…  ─▶ key, owner, admission ─▶ scope ─▶ the view
+
+Browsers of other sites are refused unless API_ORIGINS names them: there, too, the key decides and no cookie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import patch_vary_headers
+
+from chatsite.accounts.models import SecurityEventKind
+from chatsite.accounts.security.security_log import record_security_event
+from chatsite.postgres.faults import is_database_away
+from chatsite.postgres.pool import is_pool_full
+from conversations.core.errors import ApiKeyInvalid, ApiOff, ConversationError, SiteBusy
+from conversations.models import ApiKey, ApiScope
+from conversations.services.api.api_keys import authenticate, note_use, require_scope
+from conversations.views.http.api_errors import api_refusal, plain_api_error
+
+SCHEME = "bearer "
+PREFLIGHT_SECONDS = "600"
+HEADERS_TOLD = "x-windowseat-window, x-windowseat-conversation, x-request-id, retry-after, x-should-retry"
+ApiView = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
+
+
+def answers_api(method: str, *scopes: ApiScope) -> Callable[[ApiView], ApiView]:
+    """Let in requests by *method* with a key that has one of *scopes*; the view gets the key."""
+
+    def decorate(view: ApiView) -> ApiView:
+        @wraps(view)
+        async def answer(request: HttpRequest, **kwargs: object) -> HttpResponseBase:
+            if request.method == "OPTIONS":
+                return _with_origin(request, HttpResponse(status=204, headers={"Allow": method}), method)
+            return _with_origin(request, await _answer(request, **kwargs), method)
+
+        async def _answer(request: HttpRequest, **kwargs: object) -> HttpResponseBase:
+            if request.method != method:
+                refusal = plain_api_error(405, "method_not_allowed", f"Only {method} is answered at this address.")
+                refusal["Allow"] = method
+                return refusal
+            try:
+                key = await sync_to_async(find_key_of_request)(request, scopes)
+                return await view(request, key=key, **kwargs)
+            except ConversationError as error:
+                return api_refusal(error)
+            except DatabaseError as error:
+                if is_pool_full(error):
+                    return api_refusal(SiteBusy())
+                if is_database_away(error):
+                    return plain_api_error(503, "unavailable", "The database can't be reached right now.", "api_error")
+                raise
+
+        answer.csrf_exempt = True  # type: ignore[attr-defined]  # no cookie is read, so none can be abused
+        return answer
+
+    return decorate
+
+
+def find_key_of_request(request: HttpRequest, scopes: tuple[ApiScope, ...]) -> ApiKey:
+    """Return the key that *request* shows, and note that it is used. Raises an `AccessError`.
+
+    Wrong ones are not counted: a secret of 256 bits is not guessed. The security log has so many of a network.
+    """
+    if not settings.API:
+        raise ApiOff
+    header = request.headers.get("Authorization", "")
+    try:
+        key = authenticate(header[len(SCHEME) :].strip() if header[: len(SCHEME)].lower() == SCHEME else "")
+    except ApiKeyInvalid:
+        if header:
+            address = request.META.get("REMOTE_ADDR", "")
+            record_security_event(SecurityEventKind.KEY_REFUSED, address=address)
+        raise
+    require_scope(key, *scopes)
+    note_use(key)
+    return key
+
+
+def _with_origin(request: HttpRequest, response: HttpResponseBase, method: str) -> HttpResponseBase:
+    """Allow the page that asks to read the response, if its origin is one of API_ORIGINS."""
+    if not settings.API_ORIGINS:
+        return response
+    patch_vary_headers(response, ("Origin",))
+    if (origin := request.headers.get("Origin")) in settings.API_ORIGINS:
+        response["Access-Control-Allow-Origin"] = origin
+        response["Access-Control-Expose-Headers"] = HEADERS_TOLD
+        if request.method == "OPTIONS":
+            response["Access-Control-Allow-Methods"] = method
+            asked = request.headers.get("Access-Control-Request-Headers", "authorization, content-type")
+            response["Access-Control-Allow-Headers"] = asked[:1_000]
+            response["Access-Control-Max-Age"] = PREFLIGHT_SECONDS
+    return response

@@ -1,0 +1,106 @@
+"""What is answered to a chat completion: one JSON object, or the chunks of a stream, as OpenAI has defined both."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from conversations.core.errors import ConversationError
+from conversations.core.prompt.finish_reasons import end_of
+from conversations.core.prompt.messages import PromptToolCall
+from conversations.services.api.complete_chat import ChatUsage, CompletedChat
+from conversations.services.api.running_chat import AnswerPiece
+from conversations.views.http.api_errors import error_body
+
+DONE = b"data: [DONE]\n\n"
+KEEP_ALIVE = b": the language model has not begun to answer\n\n"
+FINISH_REASONS = {"length": "length", "filter": "content_filter", "refusal": "content_filter"}
+
+
+@dataclass(frozen=True, slots=True)
+class ChatAnswer:
+    """The answer to one request; *answer_id* and *created* are the same in all of its chunks."""
+
+    answer_id: str
+    language_model: str
+    tells_usage: bool = False
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def whole(self, completed: CompletedChat) -> dict[str, Any]:
+        """Return the answer as one object."""
+        calls = _calls_of(completed)
+        progress = completed.progress
+        content = "".join(progress.pieces)
+        message: dict[str, Any] = {"role": "assistant", "content": content or (None if calls else ""), "refusal": None}
+        if thoughts := "".join(progress.thoughts):
+            message["reasoning_content"] = thoughts
+        if calls:
+            message["tool_calls"] = [call.to_json() for call in calls]
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish_reason(completed, calls)}
+        return self._head("chat.completion") | {"choices": [choice], "usage": usage_of(completed.usage)}
+
+    def first(self) -> bytes:
+        return self._chunk({"role": "assistant", "content": ""})
+
+    def piece(self, said: AnswerPiece) -> bytes:
+        thought = self._chunk({"reasoning_content": said.reasoning}) if said.reasoning else b""
+        return thought + (self._chunk({"content": said.text}) if said.text else b"")
+
+    def last(self, completed: CompletedChat) -> bytes:
+        """Return all chunks that end a stream: the calls, the finish reason, and the usage if it was asked for."""
+        calls = _calls_of(completed)
+        chunks = b""
+        if calls:
+            chunks += self._chunk({"tool_calls": [{"index": at, **call.to_json()} for at, call in enumerate(calls)]})
+        chunks += self._chunk({}, finish_reason=_finish_reason(completed, calls))
+        if self.tells_usage:
+            usage = {"choices": [], "usage": usage_of(completed.usage)}
+            chunks += _event(self._head("chat.completion.chunk") | usage)
+        return chunks + DONE
+
+    def failure(self, error: ConversationError) -> bytes:
+        """Return the event that ends a stream which broke off."""
+        return _event(error_body(error))
+
+    def _chunk(self, delta: Mapping[str, Any], *, finish_reason: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+        usage = {"usage": None} if self.tells_usage else {}
+        return _event(self._head("chat.completion.chunk") | {"choices": [choice]} | usage)
+
+    def _head(self, kind: str) -> dict[str, Any]:
+        return {
+            "id": self.answer_id,
+            "object": kind,
+            "created": self.created,
+            "model": self.language_model,
+            "system_fingerprint": None,
+        }
+
+
+def usage_of(usage: ChatUsage) -> dict[str, Any]:
+    """Return what the ledger says was used."""
+    return {
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.input_tokens + usage.output_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cached_input_tokens or 0},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
+    }
+
+
+def _calls_of(completed: CompletedChat) -> Sequence[PromptToolCall]:
+    progress = completed.progress
+    if not progress.is_to_call:
+        return ()
+    return progress.calls.calls(step=1, is_cut=end_of(completed.finish_reason) == "length")
+
+
+def _finish_reason(completed: CompletedChat, calls: Sequence[PromptToolCall]) -> str:
+    return FINISH_REASONS.get(end_of(completed.finish_reason), "tool_calls" if calls else "stop")
+
+
+def _event(body: Mapping[str, Any]) -> bytes:
+    return b"data: " + json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode() + b"\n\n"

@@ -1,0 +1,108 @@
+"""Errors of the API at `/v1` in OpenAI's form, which its clients read: `{"error": {message, type, param, code}}`."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
+
+from conversations.core.errors import (
+    AccessError,
+    ApiKeyInvalid,
+    ApiKeyNotFound,
+    CompletionError,
+    ConversationError,
+    LanguageModelNotOffered,
+    LimitReached,
+    MessageRateReached,
+    MoneyReserved,
+    ParameterInvalid,
+    PromptError,
+    RateLimited,
+    ReplyInProgress,
+    RequestTooLarge,
+    ScenarioNotFound,
+    SignInRequired,
+    SiteBusy,
+    TooManyRepliesAtOnce,
+    WindowNotFound,
+)
+from conversations.core.errors.api import ApiKeyRateReached
+
+PREFIX = "/v1/"
+CONTEXT_LENGTH_EXCEEDED = "context_length_exceeded"
+# The first class that fits decides: status, and OpenAI's word for the kind of error.
+KINDS: dict[type[ConversationError], tuple[int, str]] = {
+    ApiKeyInvalid: (401, "authentication_error"),
+    SignInRequired: (401, "authentication_error"),
+    LanguageModelNotOffered: (404, "invalid_request_error"),
+    ApiKeyNotFound: (404, "invalid_request_error"),
+    WindowNotFound: (404, "invalid_request_error"),
+    ScenarioNotFound: (403, "permission_error"),
+    LimitReached: (429, "rate_limit_error"),
+    TooManyRepliesAtOnce: (429, "rate_limit_error"),
+    MoneyReserved: (429, "rate_limit_error"),
+    AccessError: (403, "permission_error"),
+    PromptError: (400, "invalid_request_error"),
+    RequestTooLarge: (413, "invalid_request_error"),
+    ReplyInProgress: (409, "invalid_request_error"),
+    RateLimited: (429, "rate_limit_error"),
+    CompletionError: (502, "api_error"),
+    SiteBusy: (503, "api_error"),
+}
+# Asked again after a moment, the same may succeed; of all else the openai package is told not to try: it does, twice.
+MAY_BE_REPEATED = (
+    MessageRateReached,
+    ApiKeyRateReached,
+    TooManyRepliesAtOnce,
+    MoneyReserved,
+    ReplyInProgress,
+    SiteBusy,
+)
+CODES: dict[type[ConversationError], str] = {
+    LanguageModelNotOffered: "model_not_found",
+    PromptError: CONTEXT_LENGTH_EXCEEDED,
+}
+PARAMETERS: dict[type[ConversationError], str] = {LanguageModelNotOffered: "model", PromptError: "messages"}
+
+
+def is_api(request: HttpRequest) -> bool:
+    return request.path_info.startswith(PREFIX)
+
+
+def error_body(error: ConversationError) -> dict[str, Any]:
+    """Return the error as it is told: in English, for developers."""
+    _, kind = _kind_of(error)
+    param = error.parameter if isinstance(error, ParameterInvalid) else _first(PARAMETERS, error)
+    code = _first(CODES, error) or error.code
+    return {"error": {"message": str(error), "type": kind, "param": param, "code": code}}
+
+
+def api_refusal(error: ConversationError) -> JsonResponse:
+    """Return the response to what *error* ended."""
+    status, _ = _kind_of(error)
+    response = JsonResponse(error_body(error), status=status)
+    if status == 401:
+        response["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, LimitReached):
+        response["Retry-After"] = str(max(1, ceil((error.opens_at - timezone.now()).total_seconds())))
+    response["x-should-retry"] = "true" if isinstance(error, MAY_BE_REPEATED) else "false"
+    return response
+
+
+def plain_api_error(status: int, code: str, message: str, kind: str = "invalid_request_error") -> JsonResponse:
+    """Return an error that is none of ours, such as an address where nothing is."""
+    return JsonResponse({"error": {"message": message, "type": kind, "param": None, "code": code}}, status=status)
+
+
+def _kind_of(error: ConversationError) -> tuple[int, str]:
+    default = (400, "invalid_request_error") if not isinstance(error, CompletionError) else (502, "api_error")
+    if type(error) is ConversationError:
+        return 500, "api_error"
+    return next((kind for kinds, kind in KINDS.items() if isinstance(error, kinds)), default)
+
+
+def _first(table: dict[type[ConversationError], str], error: ConversationError) -> str | None:
+    return next((value for kind, value in table.items() if isinstance(error, kind)), None)

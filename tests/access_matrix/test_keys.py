@@ -1,0 +1,80 @@
+"""Everybody's program × every address of the API × every set of scopes × every id: what a key opens, and no more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+
+from chatsite.accounts.models import User
+from conversations.models import ApiKey
+
+from .asking import path_of
+from .cells import KeyCell, PathCell, key_cells
+from .people import Who
+from .world import CANARY, STATES, World, fingerprint
+
+pytestmark = pytest.mark.django_db
+METHOD_OF = {"api_chat_completions": "POST"}
+SCOPES_OF = {"api_chat_completions": {"chat"}, "api_window": {"read"}}
+
+
+def expected(cell: KeyCell) -> int:
+    name = cell.route.name.partition(":")[2]
+    if cell.method != METHOD_OF.get(name, "GET"):
+        return 405
+    if cell.who in (Who.ANONYMOUS, Who.DEACTIVATED):
+        return 401
+    if cell.who in STATES or not SCOPES_OF.get(name, {"chat", "read"}) & set(cell.scopes):
+        return 403
+    if name == "api_chat_completions":
+        return 400  # it says nothing that could be answered
+    if name == "api_window":
+        return 200 if cell.who is Who.OWNER and cell.ids == "alice's" else 404
+    return 404 if name == "api_model" and cell.ids == "unknown" else 200
+
+
+def complaints(cells: Iterable[KeyCell], world: World) -> list[str]:
+    return [complaint for cell in cells if (complaint := complaint_about(cell, world))]
+
+
+def complaint_about(cell: KeyCell, world: World) -> str | None:
+    """Return what is wrong with the answer to *cell*. A session of the same person is sent along, and opens nothing."""
+    with transaction.atomic():
+        client = world.client_of(cell.who)
+        belongings = world.own(cell.who)
+        text = "" if cell.who is Who.ANONYMOUS else belongings.ids["key_text"]
+        ApiKey.objects.filter(public_id=belongings.ids["key_id"]).update(scopes=list(cell.scopes))
+        path = path_of(PathCell(cell.route, cell.method, cell.who, cell.ids), world)
+        response = client.generic(cell.method, path, "{}", headers={"Authorization": f"Bearer {text}"})
+        transaction.set_rollback(True)
+    if response.status_code != expected(cell):
+        return f"{cell}: {response.status_code}"
+    body = response.content.decode()
+    if response.status_code >= 400 and set(json.loads(body)) != {"error"}:
+        return f"{cell}: not an error as clients read it"
+    if CANARY in body or (cell.who is not Who.OWNER and world.alices.ids["key_text"] in body):
+        return f"{cell}: Alice's words are in it"
+    return None
+
+
+@pytest.mark.parametrize("who", Who, ids=lambda who: who.name)
+def test_a_key_opens_what_is_its_owners_within_its_scopes(world, who):
+    assert complaints((cell for cell in key_cells() if cell.who is who), world) == []
+
+
+def test_what_is_refused_changes_nothing(world):
+    before = fingerprint()
+    Client().post(reverse("conversations:api_chat_completions"), headers={"Authorization": "Bearer wsk_x"})
+    assert fingerprint() == before
+
+
+def test_no_page_takes_a_key(world):
+    key = {"Authorization": f"Bearer {world.alices.ids['key_text']}"}
+    for name in ("account", "conversations:new", "conversations:api_keys"):
+        assert Client().get(reverse(name), headers=key).status_code == 302
+    assert User.objects.filter(last_login__isnull=False).count() == 0
