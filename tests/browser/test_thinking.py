@@ -126,7 +126,7 @@ def test_what_is_lost_heals(page, kind):
     shown = reply.inner_text()
     page.reload()
     thinking(replies(page).last).locator("summary").click()
-    assert replies(page).last.inner_text() == shown
+    wait_until(page, lambda: replies(page).last.inner_text() == shown)
 
 
 def test_what_comes_late_is_taken_where_it_belongs(page):

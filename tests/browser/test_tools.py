@@ -198,7 +198,7 @@ def test_what_is_lost_of_a_reply_with_calls_heals(with_tools, kind):
     expect(reply).to_have_attribute("data-mark", "in")  # comes with the next estimate
     shown = reply.inner_text()
     with_tools.reload()
-    assert replies(with_tools).last.inner_text() == shown
+    wait_until(with_tools, lambda: replies(with_tools).last.inner_text() == shown)
 
 
 def test_an_estimate_from_before_the_end_of_a_reply_says_nothing_of_what_has_ended(with_tools):
