@@ -627,6 +627,11 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['owner', '-id'], name='api_key_of_owner')],
             },
         ),
+        migrations.AddField(
+            model_name='run',
+            name='api_key',
+            field=models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='conversations.apikey'),
+        ),
         migrations.CreateModel(
             name='Completion',
             fields=[

@@ -71,6 +71,15 @@ class Run(models.Model):
     )
     reserved_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
     reserved_at = models.DateTimeField(null=True)
+    # The program that asked for it; keys go only with their account, and so do its runs.
+    api_key = models.ForeignKey(
+        "conversations.ApiKey",
+        on_delete=models.DO_NOTHING,
+        null=True,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
     tool_seconds = models.FloatField(_("tool seconds"), default=0)
     tightening = models.DecimalField(_("tightening"), max_digits=12, decimal_places=4, default=1)
     searches_web_now = models.BooleanField(default=False, db_default=False)

@@ -67,6 +67,23 @@ def test_a_key_opens_what_is_its_owners_within_its_scopes(world, who):
     assert complaints((cell for cell in key_cells() if cell.who is who), world) == []
 
 
+@pytest.mark.parametrize("who", [Who.OTHER, Who.REVIEWER, Who.ADMIN], ids=lambda who: who.name)
+def test_anothers_conversation_is_not_found(world, who):
+    before = fingerprint()
+    with transaction.atomic():
+        headers = {
+            "Authorization": f"Bearer {world.own(who).ids['key_text']}",
+            "x-windowseat-conversation": str(world.alices.ids["public_id"]),
+        }
+        body = {"model": "windowseat-demo", "messages": [{"role": "user", "content": "Hello"}]}
+        path = reverse("conversations:api_chat_completions")
+        response = Client().post(path, body, content_type="application/json", headers=headers)
+        ApiKey.objects.update(last_used_at=None)
+        assert (response.status_code, response.json()["error"]["code"]) == (404, "conversation_not_found")
+        assert fingerprint() == before
+        transaction.set_rollback(True)
+
+
 def test_what_is_refused_changes_nothing(world):
     before = fingerprint()
     Client().post(reverse("conversations:api_chat_completions"), headers={"Authorization": "Bearer wsk_x"})

@@ -6,6 +6,7 @@ import http.client
 import json
 import secrets
 import socket
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -406,3 +407,106 @@ def test_of_twenty_at_once_with_the_keys_money_for_one_one_goes_out(site):
         answers = [each.result() for each in asked]
     assert sorted(map(str, answers)) == ["200", *["key_money_used_up"] * 19]
     assert len(site.upstream.log()) == before + 1
+
+
+# In a conversation
+
+
+def in_conversation(conversation):
+    return {"extra_headers": {"x-windowseat-conversation": conversation}}
+
+
+def test_a_program_and_the_page_are_in_one_conversation(site, client, key):
+    page = site.open_page()
+    raw = client.chat.completions.with_raw_response.create(
+        model="ok", messages=HELLO, **in_conversation(page.conversation)
+    )
+    assert raw.parse().choices[0].message.content == "Hello from the upstream."
+    assert raw.headers["x-windowseat-conversation"] == page.conversation
+    reply = page.wait_for("message.stored")["reply"]
+    page.wait_for("reply.done")
+    row = rows_of(site, key)[-1]
+    assert (row["reply_id"], row["purpose"]) == (reply, "reply")
+    assert raw.headers["x-windowseat-window"] == str(row["opening_key"])
+    assert raw.parse().usage.prompt_tokens == row["input_tokens"]
+
+
+def test_a_conversation_begins_with_its_first_message_and_only_what_is_new_is_sent(site, client):
+    conversation = str(uuid.uuid4())
+    for content in ("First of all.", "And then?"):
+        message = [{"role": "user", "content": content}]
+        chunks = client.chat.completions.create(
+            model="ok", messages=message, stream=True, metadata={"conversation": conversation}
+        )
+        assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "Hello from the upstream."
+    sent = [each["content"] for each in site.upstream.log()[-1]["body"]["messages"]]
+    assert sent[-3:] == ["First of all.", "Hello from the upstream.", "And then?"]
+
+
+def test_a_client_that_goes_away_leaves_the_reply_to_live_on(site, client):
+    conversation = str(uuid.uuid4())
+    stream = client.chat.completions.create(
+        model="held-60", messages=HELLO, stream=True, **in_conversation(conversation)
+    )
+    next(iter(stream))
+    stream.close()
+    with pytest.raises(openai.ConflictError) as refusal:
+        client.with_options(max_retries=0).chat.completions.create(
+            model="held-60", messages=HELLO, **in_conversation(conversation)
+        )
+    assert refusal.value.code == "reply_in_progress"
+    site.upstream.release()
+    ended = "SELECT state FROM conversations_message WHERE role = 'assistant' ORDER BY id DESC LIMIT 1"
+    wait_for(lambda: site.database.value(ended) == "complete", "the reply is whole")
+
+
+def test_a_revoked_key_stops_the_reply_that_it_asked_for(site):
+    own = make_key(site)
+    client, conversation = client_of(site, own, max_retries=0), str(uuid.uuid4())
+    stream = iter(
+        client.chat.completions.create(model="endless", messages=HELLO, stream=True, **in_conversation(conversation))
+    )
+    next(stream)
+    revoke(site, own)
+    with pytest.raises(openai.APIError, match="opens nothing"):
+        list(stream)
+    ended = "SELECT state FROM conversations_message WHERE role = 'assistant' ORDER BY id DESC LIMIT 1"
+    wait_for(lambda: site.database.value(ended) == "stopped", "the reply is stopped")
+
+
+def test_somebody_elses_conversation_is_not_found(site, client):
+    other = site.sign_up()
+    theirs = site.begin(other)
+    with pytest.raises(openai.NotFoundError) as refusal:
+        client.chat.completions.create(model="ok", messages=HELLO, **in_conversation(theirs))
+    assert refusal.value.code == "conversation_not_found"
+
+
+def test_the_keys_money_holds_in_conversations_too(site):
+    own = make_key(site, per_day_usd="0.0001")
+    with pytest.raises(openai.APIStatusError) as refusal:
+        client_of(site, own, max_retries=0).chat.completions.create(
+            model="ok", messages=HELLO, **in_conversation(str(uuid.uuid4()))
+        )
+    assert refusal.value.code == "key_money_used_up"
+    assert not rows_of(site, own)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "fields"),
+    [
+        ("x-windowseat-conversation", in_conversation("1")),
+        ("messages", {"messages": [{"role": "system", "content": "x"}, *HELLO]}),
+        ("messages", {"messages": [*HELLO, *HELLO]}),
+        ("temperature", {"temperature": 1}),
+        ("tools", {"tools": TOOLS}),
+        ("max_tokens", {"max_tokens": 5}),
+        ("metadata.x", {"metadata": {"x": "1"}}),
+        ("metadata.conversation", {"metadata": {"conversation": str(uuid.UUID(int=5))}}),
+    ],
+)
+def test_what_the_conversation_sets_is_named(site, client, parameter, fields):
+    asked = {"model": "ok", "messages": HELLO, **in_conversation(str(uuid.UUID(int=7))), **fields}
+    with pytest.raises(openai.BadRequestError) as refusal:
+        client.chat.completions.create(**asked)
+    assert refusal.value.param == parameter

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,8 @@ MOST_STOP_CHARACTERS = 200
 MOST_SCHEMA_CHARACTERS = 200_000
 LARGEST_SEED = 2**63 - 1
 LARGEST_OUTPUT_TOKENS = 10**9
+CONVERSATION_HEADER = "x-windowseat-conversation"
+CONVERSATION_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 # What has only one value here. Others that OpenAI has (logprobs, store, service_tier, …) change nothing by these.
 ONLY: Mapping[str, tuple[Any, ...]] = {
@@ -31,7 +34,6 @@ ONLY: Mapping[str, tuple[Any, ...]] = {
     "service_tier": ("auto", "default"),
     "modalities": (["text"],),
     "logit_bias": ({},),
-    "metadata": ({},),
 }
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
@@ -55,6 +57,7 @@ class ChatRequest:
     most_output_field: str = "max_completion_tokens"
     streams: bool = False
     tells_usage: bool = False
+    conversation: uuid.UUID | None = None
 
     @property
     def extra_prompt(self) -> str:
@@ -62,8 +65,11 @@ class ChatRequest:
         return json.dumps(schema, ensure_ascii=False) if schema else ""
 
 
-def read_chat_request(body: bytes) -> ChatRequest:
-    """Return what *body* asks for. Raises `ParameterInvalid`, which names the parameter."""
+def read_chat_request(body: bytes, conversation: str | None = None) -> ChatRequest:
+    """Return what *body* asks for. Raises `ParameterInvalid`, which names the parameter.
+
+    *conversation* is the id that a header names, if it does.
+    """
     given = {name: value for name, value in read_json_object(body).items() if value is not None}
     for name in given:
         if name not in READ:
@@ -88,6 +94,7 @@ def read_chat_request(body: bytes) -> ChatRequest:
         most_output_field=output_field,
         streams=streams,
         tells_usage=_read_stream_options(given, streams=streams),
+        conversation=_read_metadata(given.get("metadata", {}), conversation),
     )
 
 
@@ -231,6 +238,25 @@ def _read_stream_options(given: Mapping[str, Any], *, streams: bool) -> bool:
     return _boolean(options.get("include_usage", False), "stream_options.include_usage")
 
 
+def _read_metadata(value: Any, named: str | None) -> uuid.UUID | None:
+    """Return the id of the conversation that the metadata or a header names, None where neither does."""
+    if not isinstance(value, dict):
+        raise ParameterInvalid("metadata", "it is not an object")
+    _only_fields(value, ("conversation",), "metadata")
+    ids = {_conversation(value["conversation"], "metadata.conversation")} if "conversation" in value else set()
+    if named is not None:
+        ids.add(_conversation(named, CONVERSATION_HEADER))
+    if len(ids) > 1:
+        raise ParameterInvalid("metadata.conversation", f"{CONVERSATION_HEADER} names another one")
+    return next(iter(ids), None)
+
+
+def _conversation(value: Any, where: str) -> uuid.UUID:
+    if not isinstance(value, str) or not CONVERSATION_ID.fullmatch(value):
+        raise ParameterInvalid(where, "a UUID is needed")
+    return uuid.UUID(value)
+
+
 def _only_fields(value: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
     for name in value:
         if name not in names:
@@ -273,4 +299,5 @@ READ = {
     *("tools", "tool_choice", "parallel_tool_calls"),
     *SAMPLING,
     *ONLY,
+    "metadata",
 }

@@ -44,12 +44,11 @@ from conversations.services.ledger.provider_attempts import (
     raise_final_error,
     retry_pause_seconds,
 )
+from conversations.services.limits.key_limits import check_key_money, check_key_rate, lock_open_key
 from conversations.services.limits.message_checks import check_one_more_reply
 from conversations.services.replies.complete_step import MOST_GUESSES, TextSink, follow_completion
 from conversations.services.replies.step_progress import StepProgress
 
-from .api_keys import lock_open_key
-from .key_limits import check_key_money, check_key_rate
 from .prepare_chat import PreparedChat, prepare_tighter_chat
 
 SETTLED = (
@@ -133,12 +132,12 @@ def open_chat(prepared: PreparedChat, attempt: int, opening_key: uuid.UUID) -> C
         attempt=attempt,
         record=record,
         scenario=prepared.scenario,
-        api_key=key,
+        api_key_id=key.pk,
         opening_key=opening_key,
     )
     with transaction.atomic():
         lock_admitted(key.owner)
-        lock_open_key(key)
+        lock_open_key(key.pk)
         if attempt == 1:
             check_one_more_reply(key.owner, effective_limits(key.owner))
             check_key_rate(key)

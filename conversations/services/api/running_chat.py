@@ -41,19 +41,24 @@ class Failed:
 Event = AnswerPiece | CompletedChat | Failed
 
 
-class RunningChat:
-    """A chat completion that begins at once. It has to be closed, also when it has ended."""
+class EventQueue:
+    """What waits to be read, and the record of the window, once it is known."""
 
-    def __init__(self, prepared: PreparedChat, client: CompletionClient) -> None:
+    def __init__(self) -> None:
         self.window_id: uuid.UUID | None = None
-        self._prepared = prepared
-        self._client = client
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._next: Event | None = None
-        self._was_revoked = False
-        self._loop = asyncio.get_running_loop()
-        self._task = asyncio.create_task(self._run(), name="chat completion")
-        key_watcher().watch(prepared.key.pk, self._revoke)
+
+    def put(self, event: Event) -> None:
+        self._events.put_nowait(event)
+
+    async def close(self) -> None:
+        """Stop what fills it, before this returns."""
+        raise NotImplementedError
+
+    def close_soon(self) -> None:
+        """Stop what fills it, from another thread."""
+        raise NotImplementedError
 
     async def next(self) -> Event:
         """Return what comes next; pieces that wait already come as one. After the end nothing comes."""
@@ -83,6 +88,19 @@ class RunningChat:
                 return False
         return True
 
+
+class RunningChat(EventQueue):
+    """A chat completion that begins at once. It has to be closed, also when it has ended."""
+
+    def __init__(self, prepared: PreparedChat, client: CompletionClient) -> None:
+        super().__init__()
+        self._prepared = prepared
+        self._client = client
+        self._was_revoked = False
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.create_task(self._run(), name="chat completion")
+        key_watcher().watch(prepared.key.pk, self._revoke)
+
     async def close(self) -> None:
         """End it if it runs: the connection to the provider is closed, and the ledger settled, before this returns."""
         key_watcher().forget(self._revoke)
@@ -102,10 +120,10 @@ class RunningChat:
     # What the completion says
 
     def append(self, text: str) -> None:
-        self._events.put_nowait(AnswerPiece(text))
+        self.put(AnswerPiece(text))
 
     def append_reasoning(self, text: str) -> None:
-        self._events.put_nowait(AnswerPiece(reasoning=text))
+        self.put(AnswerPiece(reasoning=text))
 
     def take_back_text(self) -> None:
         """Text was thought before the answer. What was read is read: only a whole answer goes without it."""
@@ -120,6 +138,7 @@ class RunningChat:
         self.window_id = window_id
 
     def _revoke(self) -> None:
+        key_watcher().forget(self._revoke)  # a second cancellation would not wait for the ledger
         self._was_revoked = True
         self._task.cancel(ApiKeyInvalid.code)
 
@@ -128,12 +147,12 @@ class RunningChat:
             completed = await complete_chat(
                 self._prepared, sink=self, client=self._client, note_window=self._note_window
             )
-            self._events.put_nowait(completed)
+            self.put(completed)
         except ConversationError as error:
-            self._events.put_nowait(Failed(error))
+            self.put(Failed(error))
         except asyncio.CancelledError:
-            self._events.put_nowait(Failed(ApiKeyInvalid() if self._was_revoked else ConversationError()))
+            self.put(Failed(ApiKeyInvalid() if self._was_revoked else ConversationError()))
             raise
         except Exception:
             logger.exception("a chat completion of a program failed in a way that is not known")
-            self._events.put_nowait(Failed(ConversationError()))
+            self.put(Failed(ConversationError()))

@@ -21,7 +21,7 @@ from conversations.core.money.usage import Usage
 from conversations.core.prompt.messages import digest_of, digest_of_text
 from conversations.core.prompt.written_prompt import system_text
 from conversations.core.window.window_record import WindowRecord
-from conversations.models import ApiKey, Completion, Conversation, Message, Scenario
+from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.completion import Purpose
 from conversations.models.run import RunHolder
 from conversations.providers.tokens.tokenizer import count_text, encoding_for
@@ -90,8 +90,8 @@ class NewCompletion:
     *prompt_tokens* is our own count, *most_prompt_tokens* the most that the provider may make of it, and
     *max_output_tokens* what it is told: 0 where nothing is written, as with embeddings. *user* pays; None is
     the site. *loop_usd* is what the requests that may follow it in the loop of its reply may cost; None where there is
-    no loop, or an unknown price. With *api_key* a program asked for it: unless there is a *conversation*, no text of it
-    is kept. A reply and the steps to it have a *record* of the window, and all that belong to a
+    no loop, or an unknown price. With *api_key_id* a program asked for it: unless there is a *conversation*, no
+    text of it is kept. A reply and the steps to it have a *record* of the window, and all that belong to a
     conversation name it; its scenario is theirs, unless they name one of their own. No two rows have the same
     *opening_key*. With a *holder* it may leave only while that one holds the run of the reply.
     """
@@ -110,7 +110,7 @@ class NewCompletion:
     record: WindowRecord | None = None
     conversation: Conversation | None = None
     scenario: Scenario | None = None
-    api_key: ApiKey | None = None
+    api_key_id: int | None = None
     reply: Message | None = None
     holder: RunHolder | None = None
     opening_key: uuid.UUID = field(default_factory=uuid.uuid4)
@@ -172,7 +172,7 @@ def _row_of(new: NewCompletion) -> Completion:
         user=new.user,
         conversation=new.conversation,
         reply=new.reply,
-        api_key=new.api_key,
+        api_key_id=new.api_key_id,
         opening_key=new.opening_key,
         scenario_id=_scenario_id(new),
         step=new.step,

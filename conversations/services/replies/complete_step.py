@@ -18,9 +18,11 @@ from decimal import Decimal
 from functools import partial
 from typing import Protocol
 
+from django.db import transaction
 from django.utils import timezone
 
 from conversations import metrics
+from conversations.access import lock_admitted
 from conversations.core.errors import (
     CompletionError,
     ContextTooLong,
@@ -63,6 +65,7 @@ from conversations.services.ledger.provider_attempts import (
     settle_row,
 )
 from conversations.services.ledger.reservations import LoopNotCovered, WrittenText, requests_after, worst_loop_usd
+from conversations.services.limits.key_limits import check_key_money, lock_open_key
 from conversations.services.windows.scaled_pictures import scale_pictures
 
 from .prepare_reply import PreparedReply, prepare_answer, prepare_tighter
@@ -274,26 +277,35 @@ def open_step(request: StepRequest, attempt: int, opening_key: uuid.UUID | None 
     prepared = request.prepared
     context = conversation_context(prepared.reply.conversation)
     record, prices = prepared.window.record, context.unit_prices(at=timezone.now())
-    return open_completion(
-        NewCompletion(
-            purpose=Purpose.REPLY,
-            user=prepared.reply.conversation.owner,
-            language_model=record.language_model,
-            body=request.completion_request().to_json(),
-            prices=prices,
-            prompt_tokens=record.prompt_tokens,
-            most_prompt_tokens=record.most_prompt_tokens,
-            max_output_tokens=record.reply_reserve_tokens,
-            loop_usd=_loop_usd(request, prices),
-            step=prepared.step,
-            attempt=prepared.earlier_requests + attempt,
-            record=record,
-            conversation=prepared.reply.conversation,
-            reply=prepared.reply,
-            holder=request.holder,
-            opening_key=opening_key or uuid.uuid4(),
-        )
+    new = NewCompletion(
+        purpose=Purpose.REPLY,
+        user=prepared.reply.conversation.owner,
+        language_model=record.language_model,
+        body=request.completion_request().to_json(),
+        prices=prices,
+        prompt_tokens=record.prompt_tokens,
+        most_prompt_tokens=record.most_prompt_tokens,
+        max_output_tokens=record.reply_reserve_tokens,
+        loop_usd=_loop_usd(request, prices),
+        step=prepared.step,
+        attempt=prepared.earlier_requests + attempt,
+        record=record,
+        conversation=prepared.reply.conversation,
+        reply=prepared.reply,
+        holder=request.holder,
+        opening_key=opening_key or uuid.uuid4(),
+        api_key_id=prepared.reply.run_api_key,  # type: ignore[attr-defined]  # annotated
     )
+    return _open_within_key(new) if new.api_key_id else open_completion(new)
+
+
+def _open_within_key(new: NewCompletion) -> Completion:
+    """Open the row of a reply that a program asked for, if its key covers it and still opens something."""
+    assert new.user is not None and new.api_key_id is not None  # noqa: S101, PT018 -- a reply has an owner
+    with transaction.atomic():
+        lock_admitted(new.user)
+        check_key_money(lock_open_key(new.api_key_id), new.worst_usd)
+        return open_completion(new)
 
 
 def _loop_usd(request: StepRequest, prices: UnitPrices | None) -> Decimal | None:

@@ -66,6 +66,7 @@ TO_BE_MADE = CompiledQuery(
         own_reserve_tokens=F("run__reply_reserve_tokens"),
         text_before=F("run__text_before"),
         run_created_at=F("run__created_at"),
+        run_api_key=F("run__api_key"),
     ),
     "WHERE conversations_message.id = %s",
 )

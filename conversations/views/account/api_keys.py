@@ -19,7 +19,7 @@ from chatsite.accounts.security.security_log import record_request_event
 from conversations.core.errors import ApiOff
 from conversations.forms.api_key_form import ApiKeyForm
 from conversations.services.api.api_keys import find_key, list_keys, make_key, revoke_key
-from conversations.services.api.key_limits import spent_since
+from conversations.services.limits.key_limits import spent_since
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 

@@ -1,4 +1,7 @@
-"""`POST /v1/chat/completions`: one completion, whole or as a stream, of which nothing is kept but the bill."""
+"""`POST /v1/chat/completions`: one completion, whole or as a stream.
+
+Without a conversation nothing is kept of it but the bill; with one it is a reply, as the page asks for it.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
 
 from chatsite.postgres.pool import release_connection
-from conversations.core.api.chat_request import read_chat_request
+from conversations.core.api.chat_request import CONVERSATION_HEADER, ChatRequest, read_chat_request
 from conversations.models import ApiKey, ApiScope
 from conversations.providers.clients.client_pool import completion_client
+from conversations.services.api.ask_conversation import AskedReply, FollowedReply, ask_conversation
 from conversations.services.api.complete_chat import CompletedChat
 from conversations.services.api.prepare_chat import PreparedChat, prepare_chat
-from conversations.services.api.running_chat import AnswerPiece, Failed, RunningChat
+from conversations.services.api.running_chat import AnswerPiece, EventQueue, Failed, RunningChat
 
 from .answers import answers_api
 from .chat_answers import KEEP_ALIVE, ChatAnswer
@@ -25,35 +29,42 @@ WINDOW = "x-windowseat-window"
 
 @answers_api("POST", ApiScope.CHAT)
 async def chat_completions(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
-    prepared = await sync_to_async(_prepare)(key, request.body)
-    running = RunningChat(prepared, completion_client())
-    if prepared.request.streams:
-        return await _stream(prepared, running)
+    named = request.headers.get(CONVERSATION_HEADER)
+    asked, begun = await sync_to_async(_begin)(key, request.body, named)
+    if isinstance(begun, AskedReply):
+        running: EventQueue = FollowedReply(begun)
+    else:
+        running = RunningChat(begun, completion_client())
+    if asked.streams:
+        return await _stream(asked, running)
     try:
-        return await _whole(prepared, running)
+        return await _whole(asked, running)
     finally:
         await running.close()
 
 
-def _prepare(key: ApiKey, body: bytes) -> PreparedChat:
-    """Choose the window; the connection goes back before the provider is waited for."""
+def _begin(key: ApiKey, body: bytes, conversation: str | None) -> tuple[ChatRequest, PreparedChat | AskedReply]:
+    """Choose the window, or post the message; the connection goes back before the provider is waited for."""
     try:
-        return prepare_chat(key, read_chat_request(body))
+        asked = read_chat_request(body, conversation)
+        if asked.conversation:
+            return asked, ask_conversation(key, asked.conversation, asked)
+        return asked, prepare_chat(key, asked)
     finally:
         release_connection()
 
 
-async def _whole(prepared: PreparedChat, running: RunningChat) -> JsonResponse:
+async def _whole(asked: ChatRequest, running: EventQueue) -> JsonResponse:
     while isinstance(event := await running.next(), AnswerPiece):
         pass
     if isinstance(event, Failed):
         raise event.error
-    response = JsonResponse(_answer(prepared, running).whole(event))
-    _name_window(response, running)
+    response = JsonResponse(_answer(asked, running).whole(event))
+    _name_what_it_is(response, asked, running)
     return response
 
 
-async def _stream(prepared: PreparedChat, running: RunningChat) -> HttpResponseBase:
+async def _stream(asked: ChatRequest, running: EventQueue) -> HttpResponseBase:
     """Begin a stream with its first word, or after a while; what fails before is an ordinary refusal."""
     try:
         await running.wait(FIRST_WORD_SECONDS)
@@ -62,17 +73,17 @@ async def _stream(prepared: PreparedChat, running: RunningChat) -> HttpResponseB
     except BaseException:
         await running.close()
         raise
-    stream = _ChatStream(_answer(prepared, running), running)
+    stream = _ChatStream(_answer(asked, running), running)
     response = StreamingHttpResponse(stream, content_type="text/event-stream; charset=utf-8")
     response["X-Accel-Buffering"] = "no"
-    _name_window(response, running)
+    _name_what_it_is(response, asked, running)
     return response
 
 
 class _ChatStream:
     """The chunks of a stream. However it ends, the completion has ended and is settled."""
 
-    def __init__(self, answer: ChatAnswer, running: RunningChat) -> None:
+    def __init__(self, answer: ChatAnswer, running: EventQueue) -> None:
         self._answer = answer
         self._running = running
 
@@ -97,15 +108,14 @@ class _ChatStream:
         self._running.close_soon()
 
 
-def _answer(prepared: PreparedChat, running: RunningChat) -> ChatAnswer:
-    return ChatAnswer(
-        f"chatcmpl-{running.window_id.hex if running.window_id else 0}",
-        prepared.request.language_model,
-        prepared.request.tells_usage,
-    )
+def _answer(asked: ChatRequest, running: EventQueue) -> ChatAnswer:
+    number = running.window_id.hex if running.window_id else "0"
+    return ChatAnswer(f"chatcmpl-{number}", asked.language_model, asked.tells_usage)
 
 
-def _name_window(response: HttpResponseBase, running: RunningChat) -> None:
-    """Name the record of the window, which the key may read."""
+def _name_what_it_is(response: HttpResponseBase, asked: ChatRequest, running: EventQueue) -> None:
+    """Name the record of the window, which the key may read, and the conversation."""
     if running.window_id:
         response[WINDOW] = str(running.window_id)
+    if asked.conversation:
+        response[CONVERSATION_HEADER] = str(asked.conversation)

@@ -12,11 +12,13 @@ import datetime as dt
 from decimal import Decimal
 
 from django.db.models import Q, Sum
+from django.db.models.functions import Now
 from django.utils import timezone
 
-from conversations.core.errors import ApiKeyMoneyUsedUp, ApiKeyRateReached, PriceUnknown
+from conversations.core.errors import ApiKeyInvalid, ApiKeyMoneyUsedUp, ApiKeyRateReached, PriceUnknown
 from conversations.core.money.allowance import PERIODS, Allowance, LimitPeriod
-from conversations.models import ApiKey, Completion
+from conversations.models import ApiKey, Completion, Run
+from conversations.models.completion import Purpose
 
 MINUTE = dt.timedelta(minutes=1)
 
@@ -25,10 +27,27 @@ def check_key_rate(key: ApiKey) -> None:
     """Raise `ApiKeyRateReached` if *key* has asked as often as it may in a minute."""
     if not (limit := key.requests_per_minute):
         return
-    asked = Completion.objects.filter(api_key=key, attempt=1, step=1, created_at__gt=timezone.now() - MINUTE)
-    times = list(asked.order_by("-created_at").values_list("created_at", flat=True)[:limit])
+    since = timezone.now() - MINUTE
+    outside = Completion.objects.filter(api_key=key, purpose=Purpose.API, attempt=1, created_at__gt=since)
+    replies = Run.objects.filter(api_key=key, created_at__gt=since)
+    times = sorted((*outside.values_list("created_at", flat=True), *replies.values_list("created_at", flat=True)))
     if len(times) >= limit:
-        raise ApiKeyRateReached(opens_at=times[-1] + MINUTE)
+        raise ApiKeyRateReached(opens_at=times[-limit] + MINUTE)
+
+
+def is_open() -> Q:
+    """Return the condition of keys that are neither over nor revoked."""
+    return Q(revoked_at=None) & (Q(ends_at=None) | Q(ends_at__gt=Now()))
+
+
+def lock_open_key(key_id: int) -> ApiKey:
+    """Lock the row of a key until the transaction ends, and return it. Raises `ApiKeyInvalid` once it opens nothing.
+
+    Its owner has to be locked before: the deletion of an account locks in that order.
+    """
+    if (key := ApiKey.objects.select_for_update(no_key=True).filter(is_open(), pk=key_id).first()) is None:
+        raise ApiKeyInvalid
+    return key
 
 
 def check_key_money(key: ApiKey, worst_usd: Decimal | None) -> None:
