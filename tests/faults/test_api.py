@@ -417,6 +417,7 @@ def in_conversation(conversation):
 
 
 def test_a_program_and_the_page_are_in_one_conversation(site, client, key):
+    site.answer_with("ok")
     page = site.open_page()
     raw = client.chat.completions.with_raw_response.create(
         model="ok", messages=HELLO, **in_conversation(page.conversation)
@@ -458,6 +459,19 @@ def test_a_client_that_goes_away_leaves_the_reply_to_live_on(site, client):
     site.upstream.release()
     ended = "SELECT state FROM conversations_message WHERE role = 'assistant' ORDER BY id DESC LIMIT 1"
     wait_for(lambda: site.database.value(ended) == "complete", "the reply is whole")
+
+
+def test_a_reply_that_is_stopped_on_the_page_is_no_whole_answer(site, client):
+    site.answer_with("endless")
+    page = site.open_page()
+    asked = client.chat.completions.create(
+        model="endless", messages=HELLO, stream=True, **in_conversation(page.conversation)
+    )
+    stream = iter(asked)
+    next(stream)
+    page.stop(page.wait_for("message.stored")["reply"])
+    with pytest.raises(openai.APIError, match="was stopped"):
+        list(stream)
 
 
 def test_a_revoked_key_stops_the_reply_that_it_asked_for(site):

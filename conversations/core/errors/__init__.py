@@ -56,7 +56,7 @@
     │ │ └ ToolsNotSupported             another scenario does
     │ ├ MalformedStream               not a reply at all
     │ ├ MalformedEmbeddings, EmbeddingsChanged                    not vectors that can be used
-    │ ├ EmptyReply, ReplyInterrupted, ReplyAccessRevoked          no reply, or not a whole one
+    │ ├ EmptyReply, ReplyInterrupted, ReplyStopped, ReplyAccessRevoked    no reply, or not a whole one
     │ ├ RoomUsedUpByReasoning         no reply either; with more room there may be one
     │ ├ KeptReasoningTooLong          its tools can't be called: the provider demands more back than is kept
     │ ├ ToolStepsUsedUp               the model goes on calling tools, though it was told not to
@@ -168,6 +168,7 @@ from .completions import (
     RateLimitedUntil,
     ReplyAccessRevoked,
     ReplyInterrupted,
+    ReplyStopped,
     RoomUsedUpByReasoning,
     StreamBroken,
     SummaryAbandoned,
@@ -438,6 +439,7 @@ __all__ = [
     "ReplyAccessRevoked",
     "ReplyInProgress",
     "ReplyInterrupted",
+    "ReplyStopped",
     "ReplyTooExpensive",
     "RequestTooLarge",
     "RequestTooSlow",

@@ -188,6 +188,14 @@ class ReplyInterrupted(CompletionError):
     may_be_billed = True
 
 
+class ReplyStopped(CompletionError):
+    """A program waits for it, and its owner has stopped it."""
+
+    code = "reply_stopped"
+    template = "The reply was stopped. What it says so far is in the conversation."
+    may_be_billed = True
+
+
 class ReplyAccessRevoked(CompletionError):
     """The user is no longer admitted: blocked, deactivated, or the gate was closed."""
 

@@ -25,6 +25,7 @@ from conversations.core.errors import (
     ConversationError,
     ConversationNotFound,
     ParameterInvalid,
+    ReplyStopped,
 )
 from conversations.core.errors.stored_errors import sentence_for
 from conversations.live.database_retries import retry_while_database_down
@@ -195,6 +196,8 @@ def _read(asked: AskedReply) -> _Reading:
 
 
 def _end_of(reply: Message, text: str, reasoning: str, window_id: uuid.UUID | None) -> Event:
+    if reply.state == MessageState.STOPPED:  # no finish reason says that the answer is not whole
+        return Failed(ReplyStopped())
     if reply.state in (MessageState.FAILED, MessageState.INTERRUPTED):
         error = CompletionError()
         error.code, error.args = reply.error_code, (sentence_for(reply.error_code, reply.error_params),)  # type: ignore[misc]
