@@ -49,7 +49,7 @@ BEGIN
 END $$;
 
 CREATE TRIGGER conversation_is_not_held BEFORE DELETE ON conversations_conversation
-FOR EACH ROW EXECUTE FUNCTION conversations_held_stays();
+FOR EACH ROW WHEN ({MAY_NOT_CHANGE}) EXECUTE FUNCTION conversations_held_stays();
 """
 LET_GO = """
 DROP TRIGGER conversation_is_not_held ON conversations_conversation;
