@@ -16,10 +16,9 @@ import { MapSigns } from "./map_signs.js";
 
 /**
  * @import { Bucket } from "./map_scale.js"
- * @import { Marked } from "./map_signs.js"
+ * @import { Hits, Marked } from "./map_signs.js"
  *
  * @typedef {{messages: number, buckets: Bucket[], marks: Marked[], markup: string}} MapFigures the server's answer
- * @typedef {{positions: number[], words: string}} Hits what a search has found, and how so many are called: `%(count)s hits`
  *
  * @typedef {object} MapOptions
  * @property {MapFigures} figures of the conversation as it is

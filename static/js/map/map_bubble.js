@@ -24,7 +24,7 @@ export class MapBubble {
    * @param {object} place
    * @param {number} place.y in pixels
    * @param {number} place.height of the strip
-   * @param {import("./conversation_map.js").Hits} place.hits
+   * @param {import("./map_signs.js").Hits} place.hits
    */
   show(scale, { y, height, hits }) {
     const { position } = scale.messageAt(y / height);

@@ -2,7 +2,7 @@
 
 const PAGE = 0.9; // of what is on the screen
 
-/** @param {import("./conversation_map.js").ConversationMap} map */
+/** @param {import("./map_parts.js").MapParts} map */
 export function startMapKeys(map) {
   const { strip, scroller, range, signs } = map;
   const goTo = (/** @type {number | undefined} */ position) => position !== undefined && range.goTo({ at: position });

@@ -12,7 +12,7 @@ const MOST_LISTED = 100;
 const LISTED = ["recalled", "pinned", "excluded"];
 
 /**
- * @param {import("./conversation_map.js").ConversationMap} map
+ * @param {import("./map_parts.js").MapParts} map
  * @param {AbortSignal} signal ends it
  */
 export function startMapPlaces({ element, coverage, range, toNewest }, signal) {
@@ -51,7 +51,7 @@ export function startMapPlaces({ element, coverage, range, toNewest }, signal) {
 /** The links to marked messages. */
 export class MarkedMessages {
   /**
-   * @param {import("./conversation_map.js").ConversationMap} map
+   * @param {import("./map_parts.js").MapParts} map
    * @param {string} threadUrl of the thread at a place
    */
   constructor({ element, coverage, range }, threadUrl) {

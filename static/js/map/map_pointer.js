@@ -11,7 +11,7 @@ export class MapPointer {
   #restTimer = 0;
 
   /**
-   * @param {import("./conversation_map.js").ConversationMap} map
+   * @param {import("./map_parts.js").MapParts} map
    * @param {AbortSignal} signal ends it
    */
   constructor(map, signal) {

@@ -6,6 +6,8 @@ import { dataOf } from "../shared/dom.js";
  * @import { Sign, Signed } from "./map_drawing.js"
  *
  * @typedef {{message: number, position: number, mark: string, at: number}} Marked a message, as the server tells of it
+ *
+ * @typedef {{positions: number[], words: string}} Hits what a search has found, and how so many are called: `%(count)s hits`
  */
 
 export class MapSigns {
