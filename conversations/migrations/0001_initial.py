@@ -630,7 +630,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='run',
             name='api_key',
-            field=models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='conversations.apikey'),
+            field=models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='conversations.apikey', verbose_name='API key'),
         ),
         migrations.CreateModel(
             name='Completion',

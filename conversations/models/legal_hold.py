@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 
@@ -53,4 +54,4 @@ class LegalHold(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"legal hold {self.pk}"
+        return gettext("Legal hold %(id)s") % {"id": self.pk}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.models.user import Role
@@ -45,4 +46,4 @@ class RetentionRule(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"retention rule {self.pk}"
+        return gettext("Retention rule %(id)s") % {"id": self.pk}

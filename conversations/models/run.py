@@ -79,6 +79,7 @@ class Run(models.Model):
         related_name="+",
         db_constraint=False,
         db_index=False,
+        verbose_name=_("API key"),
     )
     tool_seconds = models.FloatField(_("tool seconds"), default=0)
     tightening = models.DecimalField(_("tightening"), max_digits=12, decimal_places=4, default=1)

@@ -255,7 +255,7 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     Document: lambda world: Document.objects.get(public_id=world.alices.ids["document_id"]),
     Scenario: lambda world: Scenario.objects.get(pk=world.alices.ids["scenario_id"]),
     Reading: lambda world: reading_of(world),
-    LegalHold: lambda world: place_hold(admin=world.person(Who.ADMIN), user=make_user("held"), reason="a lawsuit"),
+    LegalHold: lambda world: place_hold(admin=world.person(Who.ADMIN), user=make_user("ada.alice"), reason="Indeed"),
     RetentionRule: lambda world: RetentionRule.objects.create(role="reviewer", days=90),
     ApiKey: lambda world: ApiKey.objects.get(public_id=world.alices.ids["key_id"]),
     Share: lambda world: Share.objects.get(public_id=world.alices.ids["share_id"]),

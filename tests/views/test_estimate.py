@@ -150,7 +150,7 @@ def test_the_page_asks_the_database_as_often_for_many_messages(
 ):
     for number in range(messages):
         end_reply(post(conversation, f"message {number}").reply.pk, COMPLETE, content="Yes")
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(22):
         client.get(reverse("conversations:conversation", args=[conversation.public_id]))
 
 
