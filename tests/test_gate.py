@@ -21,7 +21,7 @@ from conversations.core.errors import (
     SignInRequired,
 )
 from conversations.core.errors.stored_errors import sentence_for
-from conversations.live import session_watcher
+from conversations.live import revocation_watcher, session_watcher
 from conversations.models import Completion, Message, Run
 from conversations.runs.claim import claim_runs
 from conversations.runs.worker import Worker
@@ -178,7 +178,7 @@ async def test_an_idle_socket_is_closed_with_what_the_page_must_do(page, shut, e
 @pytest.fixture
 def _unwatched(monkeypatch):
     """Let sockets on which nothing happens go unchecked."""
-    monkeypatch.setattr(session_watcher, "CHECK_SECONDS", 3600)
+    monkeypatch.setattr(revocation_watcher, "CHECK_SECONDS", 3600)
 
 
 @pytest.mark.usefixtures("_unwatched")

@@ -121,7 +121,7 @@ def test_all_of_a_user_are_held_from_the_users_page(admin_browser, alice):
         ({"conversation_id": "ABCDEF12", "email": "alice@example.org"}, "Name a conversation or a user"),
         ({"conversation_id": "abcdef12"}, "no such conversation"),
         ({"conversation_id": "%"}, "no such conversation"),
-        ({"email": "nobody@example.org"}, "no such user"),
+        ({"email": "missing@example.org"}, "no such user"),
         ({"email": "alice@example.org", "reason": "x"}, "at least 5"),
         ({"email": "alice@example.org", "reason": "x" * 501}, "at most 500"),
         ({"email": "alice@example.org", "reason": "a\x00bcdef"}, "Null characters"),

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from conversations.live import session_watcher
+from conversations.live import revocation_watcher, session_watcher
 from conversations.live.session_watcher import SessionWatcher
 from tests.support.patience import PATIENCE_SECONDS
 
@@ -21,7 +21,7 @@ async def test_a_check_that_fails_is_not_the_last_one(monkeypatch, reason):
         return answer
 
     monkeypatch.setattr(session_watcher, "_admitted", ask)
-    monkeypatch.setattr(session_watcher, "CHECK_SECONDS", 0.001)
+    monkeypatch.setattr(revocation_watcher, "CHECK_SECONDS", 0.001)
     revoked = asyncio.Event()
     watched = SessionWatcher()
     watched.watch("a session", revoked.set)

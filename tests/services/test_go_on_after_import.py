@@ -94,7 +94,9 @@ def everything():
         node("c", "q", "assistant", {"content_type": "code", "text": '{"prompt": "x"}'}, recipient="dalle.text2im"),
         node("r", "c", "tool", drawn, author={"role": "tool", "name": "dalle.text2im"}),
     ], "r")  # fmt: skip
-    alone = chatgpt("alone", [node("a", "root", "assistant", "Nobody asked."), node("q", "a", "user", "Now I do")], "q")
+    alone = chatgpt(
+        "alone", [node("a", "root", "assistant", "Not asked yet."), node("q", "a", "user", "Now I do")], "q"
+    )
     return (
         as_zip(chatgpt_files(odd_chatgpt(), made, alone, asking(3, calls=2), picture=NAVY)),
         as_json([claude()]), as_json([open_webui()]), as_json(librechat()), as_json(rows),

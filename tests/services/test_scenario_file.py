@@ -217,7 +217,7 @@ def test_who_has_the_command_line_may_name_any_policy(tmp_path):
     [
         ["export_scenario", "4711"],
         ["import_scenario", "/nowhere/at/all.json"],
-        ["import_scenario", "--owner", "nobody@example.org", "manage.py"],
+        ["import_scenario", "--owner", "missing@example.org", "manage.py"],
         ["import_scenario", "manage.py"],
     ],
 )
