@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from chatsite.postgres.embedded.system_account import SystemAccount
@@ -102,7 +103,9 @@ def test_a_newcomer_during_the_stop_gets_a_new_server(start_user):
 def test_it_comes_back_with_its_data_after_everything_was_killed(start_user, server):
     user = start_user()
     user.sql("CREATE TABLE survivor AS SELECT 42 AS answer")
-    os.kill(server.keeper_id, signal.SIGSTOP)  # so that it can't stop the server when the user is gone
+    keeper = psutil.Process(server.keeper_id)
+    keeper.suspend()  # so that it can't stop the server when the user is gone
+    wait_for(lambda: keeper.status() == psutil.STATUS_STOPPED)
     user.kill()
     server.kill()
     assert server.paths.postmaster_pid.exists()

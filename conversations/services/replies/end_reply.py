@@ -26,7 +26,9 @@ from conversations.services.titles.want_title import want_title
 from .reasoning import Reasoning, shown_seconds
 
 # One statement for all rows, so all or none; of two that end a reply at once the second finds nothing to end. None of
-# its calls is begun after this; one that is running may have taken effect, but its result is not waited for.
+# its calls is begun after this; one that is running may have taken effect, but its result is not waited for. The run
+# is locked before its calls, as where a call begins: PostgreSQL writes the parts of a statement in any order unless one
+# reads the other.
 END = """
 WITH ended AS (
   UPDATE conversations_message
@@ -39,9 +41,11 @@ WITH ended AS (
   INSERT INTO conversations_pathchange (conversation_id, position) SELECT conversation_id, position FROM ended
 ), run AS (
   UPDATE conversations_run SET state = 'ended', ended_at = statement_timestamp() FROM ended WHERE reply_id = ended.id
+  RETURNING reply_id
 ), calls AS (
   UPDATE conversations_toolcall AS call SET state = 'stopped', ended_at = statement_timestamp()
-  FROM ended WHERE call.reply_id = ended.id AND call.state IN ('awaiting_approval', 'ready', 'running')
+  FROM ended LEFT JOIN run ON run.reply_id = ended.id
+  WHERE call.reply_id = ended.id AND call.state IN ('awaiting_approval', 'ready', 'running')
 )
 SELECT EXISTS (SELECT FROM conversations_run WHERE reply_id = ended.id AND state = 'awaiting_approval'), thought.*
 FROM ended, LATERAL (

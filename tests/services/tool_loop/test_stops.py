@@ -8,8 +8,9 @@ from contextlib import suppress
 
 import pytest
 from django.db import transaction
+from django.db.models.functions import Now
 
-from conversations.models import Completion, Message
+from conversations.models import Completion, Message, Run
 from conversations.providers.openai_api.completion_stream import CompletionEnd
 from conversations.runs.claim import claim_runs
 from conversations.runs.live_reply import StepText
@@ -75,6 +76,29 @@ async def test_calls_that_wait_for_their_turn_are_never_begun(talk):
     calls = await talk.calls()
     assert {row.state for row in calls} == {"stopped"}
     assert sum(row.started_at is None for row in calls) >= 5
+
+
+async def test_a_call_that_is_just_beginning_and_the_end_of_its_reply_wait_for_each_other_in_one_order(talk):
+    making = talk.begin(await posted(talk, [call(x=1), call(x=2)]), tool := HangingTool())
+    await tool.begun.wait()
+    reply = await in_thread(Message.objects.get, pk=int(making.get_name()))
+    run_is_locked, may_begin = threading.Event(), threading.Event()
+
+    def begin_a_call():
+        with transaction.atomic():
+            Run.objects.select_for_update(no_key=True).get(reply=reply)
+            run_is_locked.set()
+            may_begin.wait(PATIENCE_SECONDS)
+            reply.calls.update(started_at=Now())
+
+    beginning = asyncio.ensure_future(in_thread(begin_a_call))
+    await in_thread(run_is_locked.wait, PATIENCE_SECONDS)
+    ending = asyncio.ensure_future(stop(talk, making))
+    await in_thread(wait_for_lock_waits)
+    may_begin.set()
+    await beginning
+    assert (await ending).state == "stopped"
+    assert {row.state for row in await talk.calls()} == {"stopped"}
 
 
 async def test_a_cancellation_keeps_its_error_code(talk):
