@@ -11,7 +11,7 @@ class ConversationsConfig(AppConfig):
 
         from . import checks  # noqa: F401  # registers them
         from .live.redis_echo import redis_echo
-        from .services.deletions import connect_signals
+        from .services.deletion_signals import connect_signals
         from .worker_probe import register_worker_probe
 
         connect_signals()

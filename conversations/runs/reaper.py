@@ -18,7 +18,7 @@ from chatsite.postgres.faults import seconds_since_fault
 from conversations.live.database_threads import in_worker_thread
 from conversations.models import Completion, Run
 from conversations.models.run import RunState
-from conversations.services.conversations.conversations import (
+from conversations.services.conversations.deletion import (
     sweep_deleted_conversations,
     sweep_temporary_conversations,
     sweep_unused_conversations,

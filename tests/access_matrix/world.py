@@ -46,7 +46,8 @@ from conversations.models import (
 )
 from conversations.models.completion import Purpose
 from conversations.services.api.api_keys import make_key
-from conversations.services.conversations.conversations import delete_conversation, rename_conversation
+from conversations.services.conversations.conversations import rename_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.conversations.folders import create_folder
 from conversations.services.conversations.list_changes import arrange_conversations
 from conversations.services.conversations.notes import save_about_me, save_notes

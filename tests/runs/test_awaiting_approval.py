@@ -19,7 +19,7 @@ from conversations.runs.awaiting_approval import await_approval, end_expired, ex
 from conversations.runs.claim import claim_runs
 from conversations.runs.reaper import reap_once
 from conversations.runs.worker import ActiveRun, Worker
-from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.stop_reply import stop_reply

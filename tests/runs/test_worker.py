@@ -17,7 +17,7 @@ from conversations.live.fanout import Subscriber, conversation_topic, subscribe
 from conversations.models import Completion, Message, Run, Scenario
 from conversations.runs.worker import Worker
 from conversations.selectors.conversations.sent_request import sent_request
-from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.replies.make_reply import make_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply

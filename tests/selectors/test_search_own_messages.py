@@ -15,7 +15,7 @@ from conversations.grounding import bounded_query
 from conversations.models import Conversation, Document, Message, MessagePostings
 from conversations.selectors.search.search_own_messages import search_own_messages
 from conversations.selectors.search.search_titles import search_titles
-from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.message_index.index_messages import index_conversation, rebuild_index
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.portability.delete_account import delete_account

@@ -11,7 +11,7 @@ from conversations.core.errors import CallNotAwaitingApproval, TooManyAwaitingAp
 from conversations.models import Run
 from conversations.runs.awaiting_approval import await_approval
 from conversations.selectors.conversations.conversation_list import active_conversations
-from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.stop_reply import stop_reply

@@ -15,7 +15,7 @@ from conversations.models import Conversation, ConversationImport, Message, Summ
 from conversations.models.rating import Verdict
 from conversations.parsing import read_picture
 from conversations.services.conversations.conversation_json import whole_conversation_json
-from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.conversations.notes import save_notes
 from conversations.services.imports.import_report import ImportReport
 from conversations.services.imports.run_import import begin_here, import_batches

@@ -14,7 +14,8 @@ from conversations.core.errors import (
     ReplyInProgress,
 )
 from conversations.models import Conversation, Message, Run
-from conversations.services.conversations.conversations import delete_conversation, rename_conversation
+from conversations.services.conversations.conversations import rename_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import pin_message
 from conversations.services.replies.end_reply import COMPLETE, end_reply

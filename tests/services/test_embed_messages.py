@@ -9,7 +9,7 @@ from conversations.core.errors import EmbeddingsChanged, ProviderUnavailable
 from conversations.models import Message, MessageIndex, MessagePassage, MessageVector
 from conversations.providers.catalog.embedding_models import parse_embedding_model
 from conversations.providers.clients.embeddings import MOST_TEXTS
-from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.message_index.embed_messages import (
     claim_message_batch,
     forget_other_models,

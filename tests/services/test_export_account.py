@@ -15,7 +15,8 @@ from chatsite.accounts.models import Session
 from conversations.core.text.file_names import clean_file_name
 from conversations.models import Completion, Conversation, Message, Reading, Scenario
 from conversations.selectors.review.content_search import conversations_with
-from conversations.services.conversations.conversations import delete_conversation, rename_conversation
+from conversations.services.conversations.conversations import rename_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import pin_message
 from conversations.services.portability.export_account import AT_ONCE, exported_files

@@ -13,7 +13,8 @@ from conversations.selectors.conversations.deleted_conversations import list_del
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.sources import sources_of_reply
 from conversations.selectors.figures.account_contents import count_account_contents
-from conversations.services.conversations.conversations import restore_conversation, start_conversation
+from conversations.services.conversations.conversations import start_conversation
+from conversations.services.conversations.deletion import restore_conversation
 from conversations.services.conversations.folders import create_folder, delete_folder
 from conversations.services.conversations.list_changes import move_conversations
 from conversations.services.documents.index_document import claim_document

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from conversations.core.documents.fusion import Candidate, Fused
 from conversations.models import Conversation, Document, DocumentFile, Passage, Scenario
-from conversations.services.conversations.conversations import sweep_deleted_conversations
+from conversations.services.conversations.deletion import sweep_deleted_conversations
 from conversations.services.documents.documents import delete_document
 from conversations.services.grounding.keep_passages import keep_passages
 from conversations.services.scenarios.scenarios import delete_scenario

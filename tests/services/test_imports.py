@@ -35,7 +35,7 @@ from conversations.models import (
     ToolCall,
 )
 from conversations.parsing import read_picture
-from conversations.services.conversations.conversations import delete_conversation, sweep_deleted_conversations
+from conversations.services.conversations.deletion import delete_conversation, sweep_deleted_conversations
 from conversations.services.imports import import_pictures, run_import
 from conversations.services.imports.import_files import (
     SentFile,

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 
 from conversations.models import Message, MessageIndex, MessagePassage, MessagePostings, PathChange
-from conversations.services.conversations.conversations import delete_conversation, restore_conversation
+from conversations.services.conversations.deletion import delete_conversation, restore_conversation
 from conversations.services.message_index import index_messages
 from conversations.services.message_index.index_messages import index_conversation, index_next_batch, rebuild_index
 from conversations.services.messages.edit_message import edit_message

@@ -24,12 +24,8 @@ from conversations.models import Conversation, ListChange, Run, Scenario
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
 from conversations.selectors.conversations.deleted_conversations import list_deleted_conversations
 from conversations.services.conversations import folders
-from conversations.services.conversations.conversations import (
-    delete_conversation,
-    remove_deleted_conversations,
-    restore_conversation,
-    start_conversation,
-)
+from conversations.services.conversations.conversations import start_conversation
+from conversations.services.conversations.deletion import delete_conversation, delete_permanently, restore_conversation
 from conversations.services.conversations.folders import (
     change_folder,
     create_folder,
@@ -142,7 +138,7 @@ def test_several_are_deleted_and_brought_back_as_one_and_their_replies_stop(alic
     assert list_conversations(alice) == [other]
     assert set(list_deleted_conversations(alice)) == {first, second}
     assert Run.objects.filter(reply__conversation__in=[first, second], state="waiting").count() == 0
-    remove_deleted_conversations(alice, second.public_id)
+    delete_permanently(alice, second.public_id)
     undo_list_change(alice, change.pk)
     assert list_conversations(alice) == [other, first]
     with pytest.raises(ConversationNotFound):

@@ -21,15 +21,10 @@ from conversations.core.errors import (
     UploadsUsedUp,
 )
 from conversations.models import Conversation, Message, Picture, PictureFile, UploadCount
-from conversations.services.conversations.conversations import delete_conversation, sweep_deleted_conversations
+from conversations.services.conversations.deletion import delete_conversation, sweep_deleted_conversations
 from conversations.services.documents.storage_limit import kept_bytes
 from conversations.services.messages.edit_message import edit_message
-from conversations.services.pictures.pictures import (
-    KEPT_UNSENT,
-    add_picture,
-    describe_picture,
-    sweep_unsent_pictures,
-)
+from conversations.services.pictures.pictures import KEPT_UNSENT, add_picture, describe_picture, sweep_unsent_pictures
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.parsing.pictures import drawing, encoded, photo

@@ -13,7 +13,8 @@ from conversations.core.errors import (
     SignInRequired,
 )
 from conversations.models import Message, Run
-from conversations.services.conversations.conversations import delete_conversation, start_conversation
+from conversations.services.conversations.conversations import start_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.messages.post_message import post_message
 from conversations.services.replies.end_reply import Ending, end_reply
 from tests.support.concurrent_users import at_once

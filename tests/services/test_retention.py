@@ -12,24 +12,14 @@ from django.utils import timezone
 from chatsite.accounts.models import User
 from conversations.access import find_conversation
 from conversations.core.errors import ConversationHeld, ConversationNotFound
-from conversations.models import (
-    Conversation,
-    ConversationImport,
-    LegalHold,
-    RetentionMail,
-    RetentionRule,
-    Scenario,
-)
+from conversations.models import Conversation, ConversationImport, LegalHold, RetentionMail, RetentionRule, Scenario
 from conversations.models.conversation_import import ImportState
 from conversations.selectors.conversations.deleted_conversations import list_deleted_conversations
 from conversations.selectors.retention.deadlines import list_deleted_soon, rules_for
-from conversations.services.conversations.conversations import (
-    choose_scenario,
+from conversations.services.conversations.conversations import choose_scenario, rename_conversation
+from conversations.services.conversations.deletion import (
     delete_conversation,
-    keep_all_conversations,
-    keep_conversation,
-    remove_deleted_conversations,
-    rename_conversation,
+    delete_permanently,
     restore_conversation,
     sweep_deleted_conversations,
     sweep_temporary_conversations,
@@ -39,6 +29,7 @@ from conversations.services.documents.documents import delete_document
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.portability.export_lease import take_lease
 from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.retention.keep_conversations import keep_all_conversations, keep_conversation
 from conversations.services.retention.legal_holds import lift_hold, place_hold
 from conversations.services.retention.mail_owners import mail_owners
 from conversations.services.retention.sweep_retention import SweptRetention, sweep_retention
@@ -316,8 +307,8 @@ def test_its_owner_deletes_what_is_held_only_until_it_could_be_restored(admin, a
     for each in (conversation, other):
         delete_conversation(each)
     with pytest.raises(ConversationHeld):
-        remove_deleted_conversations(alice, conversation.public_id)
-    remove_deleted_conversations(alice)
+        delete_permanently(alice, conversation.public_id)
+    delete_permanently(alice)
     assert list(Conversation.objects.all()) == [conversation]
     pass_days(100)
     assert sweep_deleted_conversations() == 0

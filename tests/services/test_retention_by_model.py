@@ -13,15 +13,15 @@ from chatsite.accounts.models import User
 from conversations.access import find_conversation
 from conversations.core.errors import ConversationHeld, ConversationNotFound
 from conversations.models import Conversation, LegalHold, RetentionRule, Scenario
-from conversations.services.conversations.conversations import (
-    choose_scenario,
+from conversations.services.conversations.conversations import choose_scenario
+from conversations.services.conversations.deletion import (
     delete_conversation,
-    keep_conversation,
-    remove_deleted_conversations,
+    delete_permanently,
     restore_conversation,
     sweep_deleted_conversations,
 )
 from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.retention.keep_conversations import keep_conversation
 from conversations.services.retention.legal_holds import lift_hold, place_hold
 from conversations.services.retention.sweep_retention import sweep_retention
 from tests.support.hypothesis_profile import count_cases
@@ -195,7 +195,7 @@ class World:
         pk = self.pick()
         if conversation := Conversation.objects.filter(pk=pk).first():
             try:
-                remove_deleted_conversations(conversation.owner, conversation.public_id)
+                delete_permanently(conversation.owner, conversation.public_id)
             except ConversationHeld:
                 assert self.model.is_held(pk)
             except ConversationNotFound:

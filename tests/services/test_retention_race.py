@@ -9,10 +9,10 @@ from django.db import OperationalError, connection, transaction
 
 from conversations.access import find_conversation
 from conversations.models import Conversation
-from conversations.services.conversations.conversations import keep_conversation
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.retention import put_off
 from conversations.services.retention import sweep_retention as sweeping
+from conversations.services.retention.keep_conversations import keep_conversation
 from conversations.services.retention.legal_holds import place_hold
 from conversations.services.retention.sweep_retention import sweep_retention
 from tests.support.concurrent_users import at_once

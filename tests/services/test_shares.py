@@ -28,11 +28,8 @@ from conversations.core.errors import (
 )
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Conversation, KeptText, Message, Share, SharedMessage
-from conversations.services.conversations.conversations import (
-    delete_conversation,
-    restore_conversation,
-    start_conversation,
-)
+from conversations.services.conversations.conversations import start_conversation
+from conversations.services.conversations.deletion import delete_conversation, restore_conversation
 from conversations.services.conversations.notes import save_about_me, save_notes
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message

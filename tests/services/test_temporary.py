@@ -13,14 +13,11 @@ from conversations.access import find_conversation
 from conversations.core.errors import ConversationNotFound
 from conversations.models import Completion, Conversation, Run, TitleState
 from conversations.selectors.conversations.conversation_list import list_conversations
-from conversations.services.conversations.conversations import (
-    KEPT_TEMPORARILY,
-    keep_conversation,
-    start_conversation,
-    sweep_temporary_conversations,
-)
+from conversations.services.conversations.conversations import KEPT_TEMPORARILY, start_conversation
+from conversations.services.conversations.deletion import sweep_temporary_conversations
 from conversations.services.portability.export_account import exported_files
 from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.retention.keep_conversations import keep_conversation
 from conversations.services.titles import want_title
 from tests.admin.stored import make_completion
 from tests.grounding.test_recall_from_others import FILLER, SECRET, ask, talk

@@ -13,7 +13,8 @@ from conversations.models import Completion, Conversation, TitleState
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.openai_api.completion_stream import CompletionReader
-from conversations.services.conversations.conversations import delete_conversation, rename_conversation
+from conversations.services.conversations.conversations import rename_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.messages.switch_version import switch_version

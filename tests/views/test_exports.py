@@ -13,12 +13,13 @@ from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from conversations.models import ExportLease
-from conversations.services.conversations.conversations import keep_conversation, start_conversation
+from conversations.services.conversations.conversations import start_conversation
 from conversations.services.conversations.folders import create_folder
 from conversations.services.conversations.list_changes import arrange_conversations, move_conversations
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.portability.export_lease import take_lease
 from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.retention.keep_conversations import keep_conversation
 from conversations.views.conversations.exported_markdown import markdown_pieces
 from conversations.views.conversations.exported_page import page_pieces
 from conversations.wording.error_sentences import ReaderLocale

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from conversations.models import Conversation, Message, Picture
 from conversations.selectors.conversations.conversation_list import list_conversations
-from conversations.services.conversations.conversations import sweep_unused_conversations
+from conversations.services.conversations.deletion import sweep_unused_conversations
 from conversations.services.pictures.pictures import KEPT_UNSENT, sweep_unsent_pictures
 from conversations.services.review.readings import open_reading
 from conversations.views.http.inert_policy import INERT

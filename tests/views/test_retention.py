@@ -6,7 +6,8 @@ import pytest
 from django.urls import reverse
 
 from conversations.models import Conversation, RetentionRule, Scenario
-from conversations.services.conversations.conversations import delete_conversation, rename_conversation
+from conversations.services.conversations.conversations import rename_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.retention.legal_holds import place_hold
 from conversations.services.retention.sweep_retention import sweep_retention

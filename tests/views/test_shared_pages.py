@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.models import Conversation, Share
-from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.portability import share_storage
 from conversations.services.portability.share_conversation import Shown, share_conversation
 from conversations.services.portability.shares import change_end, revoke_share

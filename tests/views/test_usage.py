@@ -18,7 +18,7 @@ from django.utils import timezone
 from chatsite.accounts.models import SiteBudget
 from conversations.models import Completion
 from conversations.selectors.figures.totals import Totals
-from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.conversations.deletion import delete_conversation
 from tests.admin.stored import make_completion, make_conversation, make_person, say
 from tests.services.spending import limit, open_row
 

@@ -13,12 +13,12 @@ from django.utils import timezone
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ConversationNotFound
-from conversations.core.frames.definitions import ConversationDeleted
-from conversations.live.fanout import person_topic, publish, publish_list_change
-from conversations.models import Conversation, Folder, ListChange, Message
-from conversations.selectors.conversations.deleted_conversations import can_be_restored
-from conversations.services.conversations.conversations import restored_columns
-from conversations.services.replies.stop_reply import stop_reply
+from conversations.live.fanout import publish_list_change
+from conversations.models import Conversation, Folder, ListChange
+from conversations.services.replies.stop_reply import stop_replies
+
+from .deletion import restore_conversations
+from .deletion_state import mark_deleted
 
 KEPT_TO_UNDO = dt.timedelta(days=1)
 SWEPT_AT_ONCE = 1_000
@@ -46,26 +46,29 @@ def move_conversations(user: User, public_ids: Collection[uuid.UUID], folder: Fo
 def delete_conversations(user: User, public_ids: Collection[uuid.UUID]) -> ListChange:
     """Delete the user's conversations and stop their replies. Otherwise like `arrange_conversations`."""
     with transaction.atomic():
-        change = _change(user, public_ids, {"deleted_at": timezone.now()})
-        for key in change.before:
-            _announce_deletion(user, uuid.UUID(key), deleted=True)
-    streaming = Message.objects.filter(
-        conversation__owner=user, conversation__public_id__in=list(change.before), state="streaming"
-    )
-    for reply in streaming.select_related("conversation"):
-        stop_reply(conversation=reply.conversation, reply_id=reply.pk)
+        found = _lock(user, public_ids)
+        change = _record(user, found, {"deleted_at": timezone.now()})
+        mark_deleted(found)
+        _announce(user, found)
+    stop_replies(found)
     return change
 
 
 def _change(user: User, public_ids: Collection[uuid.UUID], values: Mapping[str, Any]) -> ListChange:
     found = _lock(user, public_ids)
+    change = _record(user, found, values)
+    Conversation.objects.filter(pk__in=[each.pk for each in found]).update(**values)
+    _announce(user, found)
+    return change
+
+
+def _record(user: User, found: Collection[Conversation], values: Mapping[str, Any]) -> ListChange:
+    """Store what the conversations have now of *values*, to be undone. Raises `ConversationNotFound` for none."""
     if not found:
         raise ConversationNotFound
     before = {str(each.public_id): _differing(each, values) for each in found}
     change = ListChange.objects.create(owner=user, before={key: old for key, old in before.items() if old})
     change.count = len(found)
-    Conversation.objects.filter(pk__in=[each.pk for each in found]).update(**values)
-    _announce(user, found)
     return change
 
 
@@ -77,7 +80,7 @@ def undo_list_change(user: User, change_id: int) -> None:
         raise ConversationNotFound
     public_ids = [uuid.UUID(key) for key in change.before]
     if any("deleted_at" in values for values in change.before.values()):
-        _restore(user, public_ids)
+        restore_conversations(user, public_ids)
         change.delete()
         return
     found = _lock(user, public_ids)
@@ -100,20 +103,6 @@ def _lock(user: User, public_ids: Collection[uuid.UUID]) -> list[Conversation]:
     """Lock those that are there, in one order for all: two changes at once wait for each other and end."""
     there = Conversation.objects.filter(owner=user, public_id__in=public_ids, deleted_at=None, temporary_until=None)
     return list(there.select_for_update(no_key=True).order_by("pk"))
-
-
-def _restore(user: User, public_ids: Collection[uuid.UUID]) -> None:
-    """Bring back those that are not gone yet."""
-    deleted = Conversation.objects.filter(can_be_restored(), owner=user, public_id__in=public_ids)
-    found = list(deleted.select_for_update(no_key=True).order_by("pk"))
-    Conversation.objects.filter(pk__in=[each.pk for each in found]).update(**restored_columns())
-    for each in found:
-        _announce_deletion(user, each.public_id, deleted=False)
-
-
-def _announce_deletion(user: User, public_id: uuid.UUID, *, deleted: bool) -> None:
-    frame = ConversationDeleted(public_id, deleted, can_be_undone=deleted)
-    transaction.on_commit(partial(publish, person_topic(user.pk), frame.to_json()))
 
 
 def _announce(user: User, conversations: Iterable[Conversation]) -> None:

@@ -17,7 +17,7 @@ from conversations.models import Conversation, Message, MessagePostings, Run
 from conversations.selectors.retention.holds import is_anything_held
 from conversations.services.conversations.conversations import default_scenario
 from conversations.services.ledger.anonymize_ledger import forget_in_rows, wait_for_other_deletions
-from conversations.services.replies.stop_reply import stop_reply
+from conversations.services.replies.stop_reply import stop_replies
 
 TRIES = 5
 
@@ -33,7 +33,7 @@ def delete_account(user: User) -> None:
     with transaction.atomic():
         _check_an_admin_stays(user)
         _check_nothing_is_held(user)
-    _stop_replies(user)
+    stop_replies(Conversation.objects.filter(owner=user))
     for tries_left in reversed(range(TRIES)):
         try:
             _delete(user)
@@ -98,12 +98,6 @@ def _check_nothing_is_held(user: User) -> None:
             _("An admin has put a legal hold on your conversations. You can delete the account once it is lifted."),
             code="held",
         )
-
-
-def _stop_replies(user: User) -> None:
-    replies = Message.objects.filter(conversation__owner=user, state="streaming").select_related("conversation")
-    for reply in replies:
-        stop_reply(conversation=reply.conversation, reply_id=reply.pk)
 
 
 def _delete_scenarios(user: User) -> None:

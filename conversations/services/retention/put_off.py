@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from functools import partial
 
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from conversations.core.errors import ConversationNotFound
-from conversations.core.frames.definitions import ConversationDeleted
-from conversations.live.fanout import person_topic, publish
 from conversations.models import Conversation
+from conversations.services.conversations.deletion_state import mark_restored
 
 OPEN_FOR = dt.timedelta(days=1)
 
@@ -33,12 +31,9 @@ def put_off_deletion(conversation: Conversation) -> None:
         if locked is None:
             raise ConversationNotFound
         if locked.deleted_at:
-            frame = ConversationDeleted(locked.public_id, deleted=False, can_be_undone=False)
-            transaction.on_commit(partial(publish, person_topic(locked.owner_id), frame.to_json()))
+            mark_restored([locked], is_touch=False)
         elif locked.retention_ends_at is None:  # touched meanwhile
             conversation.retention_ends_at = None
             return
         conversation.retention_ends_at = max(earliest, locked.retention_ends_at or earliest)
-        Conversation.objects.filter(pk=locked.pk).update(
-            deleted_at=None, deleted_by_retention=False, retention_ends_at=conversation.retention_ends_at
-        )
+        Conversation.objects.filter(pk=locked.pk).update(retention_ends_at=conversation.retention_ends_at)

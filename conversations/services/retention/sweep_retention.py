@@ -18,8 +18,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from conversations.core.frames.definitions import ConversationDeleted
-from conversations.live.fanout import person_topic, publish, publish_list_change
+from conversations.live.fanout import publish_list_change
 from conversations.models import Conversation
 from conversations.selectors.conversations.conversation_list import HOLDS_NOTHING
 from conversations.selectors.retention.deadlines import (
@@ -32,6 +31,7 @@ from conversations.selectors.retention.deadlines import (
     with_deadline,
 )
 from conversations.selectors.retention.holds import HELD
+from conversations.services.conversations.deletion_state import mark_deleted
 
 logger = logging.getLogger(__name__)
 AT_ONCE = 500
@@ -76,7 +76,7 @@ def _bring_up_to_date() -> int:
 
     Where the date is taken back, its owner is told again before the conversation goes.
     """
-    changed = Q(due_at=None) | HELD | ~Q(deleted_at=None) | Q(due_at__gt=F("retention_ends_at"))
+    changed = Q(due_at=None) | HELD | Q(due_at__gt=F("retention_ends_at"))
     pks = _lock(with_deadline(Conversation.objects.filter(TOLD)).filter(changed))
     found = with_deadline(Conversation.objects.filter(TOLD, pk__in=pks)).filter(changed)
     later = found.filter(KEPT, ~HELD, due_at__lte=timezone.now() + notice_time())
@@ -114,14 +114,9 @@ def _delete_what_is_over() -> int:
     is_due = Q(due_at__lte=now) & ~HELD & ~IN_USE
     pks = _lock(with_deadline(Conversation.objects.filter(over)).filter(is_due))
     found = with_deadline(Conversation.objects.filter(over, pk__in=pks)).filter(is_due)
-    rows = list(found.values_list("pk", "public_id", "owner_id"))
-    Conversation.objects.filter(pk__in=[pk for pk, _, _ in rows]).update(
-        deleted_at=now, deleted_by_retention=True, retention_ends_at=None
-    )
-    for _pk, public_id, owner_id in rows:
-        frame = ConversationDeleted(public_id, deleted=True, can_be_undone=True)
-        transaction.on_commit(partial(publish, person_topic(owner_id), frame.to_json()))
-    return len(rows)
+    deleted = list(found.only("public_id", "owner"))
+    mark_deleted(deleted, by_retention=True)
+    return len(deleted)
 
 
 def _lock(conversations: QuerySet[Conversation]) -> list[int]:

@@ -16,14 +16,9 @@ from chatsite.names import isolate_name
 from conversations.access import find_conversation
 from conversations.core.errors import FrameError
 from conversations.models.conversation import UNTITLED
-from conversations.services.conversations.conversations import (
-    choose_scenario,
-    delete_conversation,
-    keep_conversation,
-    rename_conversation,
-    restore_conversation,
-    switch_web_search,
-)
+from conversations.services.conversations.conversations import choose_scenario, rename_conversation, switch_web_search
+from conversations.services.conversations.deletion import delete_conversation, restore_conversation
+from conversations.services.retention.keep_conversations import keep_conversation
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest

@@ -22,7 +22,8 @@ from conversations.selectors.conversations.deleted_conversations import (
 )
 from conversations.selectors.conversations.list_pages import DELETED, PageEnd
 from conversations.selectors.retention.deadlines import list_deleted_soon
-from conversations.services.conversations.conversations import keep_all_conversations, remove_deleted_conversations
+from conversations.services.conversations.deletion import delete_permanently
+from conversations.services.retention.keep_conversations import keep_all_conversations
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
@@ -50,7 +51,7 @@ def deleted_conversation(request: HtmxRequest, public_id: uuid.UUID) -> HttpResp
     """Say of one that it is deleted, and offer to restore it; by POST remove it permanently."""
     conversation = find_deleted_conversation(request.user, public_id)
     if request.method == "POST":
-        remove_deleted_conversations(request.user, public_id)
+        delete_permanently(request.user, public_id)
         messages.success(request, gettext("The conversation is permanently gone."))
         return redirect("conversations:deleted")
     return show_deleted(request, conversation)
@@ -66,7 +67,7 @@ def show_deleted(request: HtmxRequest, conversation: HeldConversation, *, status
 def empty_deleted(request: HtmxRequest) -> HttpResponse:
     """Ask whether to remove all of them permanently, and do it."""
     if request.method == "POST":
-        remove_deleted_conversations(request.user)
+        delete_permanently(request.user)
         words = gettext("What was deleted is permanently gone.")
         if list_deleted_conversations(request.user, limit=1):
             words = gettext("What was deleted is permanently gone, except for what a legal hold keeps.")
