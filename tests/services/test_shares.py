@@ -35,9 +35,10 @@ from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.portability import share_conversation as module
 from conversations.services.portability import share_storage
+from conversations.services.portability.continue_share import COPIES, continue_share
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.portability.share_conversation import Shown, last_shareable, share_conversation
-from conversations.services.portability.shares import COPIES, change_end, continue_share, link_of, revoke_share
+from conversations.services.portability.shares import change_end, link_of, revoke_share
 from conversations.services.replies.end_reply import COMPLETE, STOPPED, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.replies.reasoning import Reasoning

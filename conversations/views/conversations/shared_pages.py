@@ -27,7 +27,8 @@ from conversations.access import find_shared, require_admitted
 from conversations.core.errors import ConversationError, PictureNotFound, ShareNotFound
 from conversations.models import Picture, Share, SharedMessage
 from conversations.selectors.conversations.pictures import ShownPicture, pictures_of_conversation
-from conversations.services.portability.shares import continue_share, count_opening
+from conversations.services.portability.continue_share import continue_share
+from conversations.services.portability.shares import count_opening
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, not_found, refused
 from conversations.views.http.htmx_request import HtmxRequest
