@@ -9,8 +9,8 @@ from conversations.runs import importer as module
 from conversations.runs.importer import Importer
 from conversations.runs.waiting_work import find_waiting_work
 from conversations.services.imports import run_import
-from conversations.services.imports.import_files import SentFile, add_piece, begin_import, start_import
-from tests.support.exports import as_json, chatgpt, node
+from tests.support.exports import as_json, chatgpt_line
+from tests.support.imports import send_files
 from tests.support.people import make_user
 from tests.support.waiting import in_thread, wait_until
 
@@ -18,10 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def send(count):
-    content = as_json([chatgpt(f"c{number}", [node("a", None, "user", "x")]) for number in range(count)])
-    begun = begin_import(make_user("alice"), [SentFile("a.json", len(content))])
-    add_piece(begun, 0, start=0, content=content)
-    start_import(begun)
+    send_files(make_user("alice"), as_json([chatgpt_line(f"c{number}", "x") for number in range(count)]))
 
 
 async def test_what_waits_is_imported_and_what_is_stopped_goes_on(monkeypatch):

@@ -11,14 +11,12 @@ import pytest
 from PIL import Image
 
 from conversations.core.errors import InvalidHistory
-from conversations.models import Conversation, ConversationImport, Message, Summary
+from conversations.models import Conversation, Message, Summary
 from conversations.models.rating import Verdict
 from conversations.parsing import read_picture
 from conversations.services.conversations.conversation_json import whole_conversation_json
 from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.conversations.notes import save_notes
-from conversations.services.imports.import_report import ImportReport
-from conversations.services.imports.run_import import begin_here, import_batches
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.services.messages.rate_reply import rate_reply
@@ -27,7 +25,8 @@ from conversations.services.replies.end_reply import COMPLETE, STOPPED, end_repl
 from conversations.services.replies.reasoning import Reasoning
 from conversations.wording.import_reports import report_lines
 from tests.admin.stored import make_completion
-from tests.support.exports import as_zip, export_of
+from tests.support.exports import as_zip
+from tests.support.imports import import_files, report_of
 from tests.support.people import begin, make_user, post
 from tests.support.pictures import store_picture
 from tests.support.tool_steps import add_call, end_step
@@ -134,11 +133,8 @@ def test_moments_keep_their_microseconds(talk, alice):
 # Imported
 
 
-def run_import(user, *contents):
-    held = begin_here(user, export_of(*contents).files, f"test:{uuid.uuid4().hex}")
-    for _ in import_batches(held):
-        pass
-    report = ImportReport.from_json(ConversationImport.objects.get(pk=held.id).report)
+def counts_of_import(user, *contents):
+    report = report_of(import_files(user, *contents))
     return report.formats.get("windowseat-file", {}), list(report_lines(report))[-1]
 
 
@@ -149,28 +145,28 @@ def test_an_import_takes_it_as_it_was_and_once(talk, packed):
     content = as_zip({"a.json": file}) if packed else file
     talk.messages.all().delete()
     talk.delete()
-    counts, last = run_import(bob, content)
+    counts, last = counts_of_import(bob, content)
     copy = Conversation.objects.get(owner=bob)
     assert exported(copy) == file.decode()
     stored = copy.messages.count()
     assert (counts["new"], counts["messages_taken"], last) == (1, stored, f"{stored} of {stored} messages taken")
-    counts, last = run_import(bob, content)
+    counts, last = counts_of_import(bob, content)
     assert (counts["known"], last) == (1, f"{stored} of {stored} messages taken")
     assert bob.conversations.count() == 1
     delete_conversation(copy)
-    assert run_import(bob, content)[0]["deleted"] == 1
+    assert counts_of_import(bob, content)[0]["deleted"] == 1
 
 
 def test_an_import_leaves_its_own_conversation_as_it_is(talk, alice):
     messages = Message.objects.count()
-    assert run_import(alice, exported(talk).encode())[0]["known"] == 1
+    assert counts_of_import(alice, exported(talk).encode())[0]["known"] == 1
     assert (Message.objects.count(), Conversation.objects.count()) == (messages, 1)
 
 
 def test_an_import_names_a_file_that_was_cut_and_goes_on(talk):
     bob = make_user("bob")
     file = exported(talk).encode()
-    counts, _last = run_import(bob, as_zip({"a.json": file[: len(file) // 2], "b.json": file}))
+    counts, _last = counts_of_import(bob, as_zip({"a.json": file[: len(file) // 2], "b.json": file}))
     assert (counts["broken"], counts["new"]) == (1, 1)
 
 

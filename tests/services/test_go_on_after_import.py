@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import uuid
-
 import pytest
 
 from conversations.core.prompt.openai_messages import ToolTurns
 from conversations.models import Conversation, Message, Picture, ToolCall
-from conversations.services.imports.run_import import begin_here, import_batches
 from conversations.services.language_models.model_context import conversation_context
 from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.messages.estimate_draft import estimate_draft
@@ -20,13 +17,14 @@ from tests.support.exports import (
     as_zip,
     chatgpt,
     chatgpt_files,
+    chatgpt_line,
     claude,
-    export_of,
     librechat,
     node,
     odd_chatgpt,
     open_webui,
 )
+from tests.support.imports import import_files
 from tests.support.people import make_user, path_of, post
 
 pytestmark = pytest.mark.django_db
@@ -47,11 +45,6 @@ def model(settings):
         settings.LANGUAGE_MODELS = words
 
     return use
-
-
-def bring(user, *contents):
-    for _ in import_batches(begin_here(user, export_of(*contents).files, f"test:{uuid.uuid4().hex}")):
-        pass
 
 
 def with_tools(user):
@@ -107,7 +100,7 @@ def everything():
 @pytest.mark.parametrize("tools", [False, True])
 def test_a_message_can_be_sent_in_each_and_its_window_counts_what_is_sent(alice, model, words, tools):
     model(words)
-    bring(alice, *everything())
+    import_files(alice, *everything())
     if tools:
         with_tools(alice)
     conversations = list(Conversation.objects.filter(owner=alice))
@@ -134,7 +127,7 @@ def test_a_message_can_be_sent_in_each_and_its_window_counts_what_is_sent(alice,
 
 def test_a_window_over_imported_calls_has_whole_pairs_whatever_its_size(alice, model):
     model("gpt-4o context_window=8192")
-    bring(alice, as_json([asking(6, calls=3)]))
+    import_files(alice, as_json([asking(6, calls=3)]))
     with_tools(alice)
     conversation = Conversation.objects.get()
     assert ToolCall.objects.count() == 18
@@ -152,7 +145,7 @@ def test_a_window_over_imported_calls_has_whole_pairs_whatever_its_size(alice, m
 
 def test_a_picture_that_was_made_there_is_shown_and_a_line_stands_for_it_in_prompts(alice, model):
     model("gpt-4o context_window=8192")
-    bring(alice, *everything())
+    import_files(alice, *everything())
     conversation = Conversation.objects.get(title="made")
     [picture] = Picture.objects.filter(conversation=conversation)
     assert (picture.alt_text, picture.sent) == ("The sea at dusk", True)
@@ -166,11 +159,7 @@ def test_a_picture_that_was_made_there_is_shown_and_a_line_stands_for_it_in_prom
 def test_recall_finds_what_was_said_there_long_ago(alice, model):
     model("gpt-4o context_window=1000 reply_reserve=300")
     talk = ["My sister Ann lives in Porto.", "Good."] + [f"Something else, number {n}. " * 12 for n in range(30)]
-    nodes = [
-        node(f"n{n}", f"n{n - 1}" if n else "root", "assistant" if n % 2 else "user", text)
-        for n, text in enumerate(talk)
-    ]
-    bring(alice, as_json([chatgpt("c", nodes, nodes[-1]["id"])]))
+    import_files(alice, as_json([chatgpt_line("c", *talk)]))
     conversation = Conversation.objects.get()
     index_conversation(conversation.pk)
     estimated = estimate_draft(user=alice, conversation=conversation, content="Where does Ann live?", with_recall=True)

@@ -49,7 +49,6 @@ from conversations.services.imports.import_files import (
     start_import,
     sweep_imports,
 )
-from conversations.services.imports.import_report import ImportReport
 from conversations.services.imports.run_import import (
     ImportLost,
     begin_here,
@@ -67,6 +66,7 @@ from tests.support.exports import (
     as_zip,
     chatgpt,
     chatgpt_files,
+    chatgpt_line,
     claude,
     export_of,
     librechat,
@@ -74,6 +74,7 @@ from tests.support.exports import (
     odd_chatgpt,
     open_webui,
 )
+from tests.support.imports import import_files, report_of, run_claimed, run_waiting, send_files
 from tests.support.people import make_user, path_of, post
 
 pytestmark = pytest.mark.django_db
@@ -85,54 +86,19 @@ def alice():
     return make_user("alice")
 
 
-def run(user, *contents):
-    """Import files as the command does, and return the row of the import."""
-    held = begin_here(user, export_of(*contents).files, f"test:{uuid.uuid4().hex}")
-    for _ in import_batches(held):
-        pass
-    return ConversationImport.objects.get(pk=held.id)
-
-
-def report_of(found):
-    return ImportReport.from_json(found.report)
-
-
 def adds_up(found):
     report = report_of(found)
     return report.total("messages_found") == report.total("messages_taken") + sum(report.left_out.values())
-
-
-def send(user, *contents):
-    """Send files in pieces, as a page does, and have them wait."""
-    files = [SentFile(f"{number}.json", len(content)) for number, content in enumerate(contents)]
-    begun = begin_import(user, files)
-    for number, content in enumerate(contents):
-        for start in range(0, len(content), 50):
-            add_piece(begun, number, start=start, content=content[start : start + 50])
-    start_import(begun)
-    return begun
-
-
-def work(held):
-    for _ in import_batches(held):
-        pass
-
-
-def line(key, *texts, **about):
-    """Return a conversation of ChatGPT that is one line: question, reply, question …"""
-    nodes = [
-        node(f"n{number}", f"n{number - 1}" if number else "root", "assistant" if number % 2 else "user", text)
-        for number, text in enumerate(texts)
-    ]
-    return chatgpt(key, nodes, nodes[-1]["id"], **about)
 
 
 # What is stored
 
 
 def test_an_imported_conversation_is_like_one_that_was_written_here(alice):
-    asked = line("c", "Where is the sea?", "There.", title="The\u202e sea\x00", is_archived=True, is_starred=True)
-    found = run(alice, as_json([asked]))
+    asked = chatgpt_line(
+        "c", "Where is the sea?", "There.", title="The\u202e sea\x00", is_archived=True, is_starred=True
+    )
+    found = import_files(alice, as_json([asked]))
     [conversation] = Conversation.objects.all()
     assert path_of(conversation) == [("user", "complete", "Where is the sea?"), ("assistant", "complete", "There.")]
     assert (conversation.title, conversation.title_is_given) == ("The sea", True)
@@ -150,7 +116,7 @@ def test_an_imported_conversation_is_like_one_that_was_written_here(alice):
 
 def test_each_oddity_is_taken_or_named(alice):
     lost = {"id": "x", "title": "none", "create_time": 1}
-    found = run(alice, as_zip(chatgpt_files(odd_chatgpt(), lost, picture=NAVY)))
+    found = import_files(alice, as_zip(chatgpt_files(odd_chatgpt(), lost, picture=NAVY)))
     [conversation] = Conversation.objects.all()
     assert [content for _, _, content in path_of(conversation)] == [
         "Text before the picture\nand after",
@@ -178,11 +144,11 @@ def test_each_oddity_is_taken_or_named(alice):
 
 
 def test_a_picture_that_is_missing_is_named_in_its_message(alice):
-    found = run(alice, as_zip(chatgpt_files(odd_chatgpt())))
+    found = import_files(alice, as_zip(chatgpt_files(odd_chatgpt())))
     first = Message.objects.get(position=0)
     assert first.content == "Text before the picture\nand after\n\n[Picture: ?]"
     assert report_of(found).missing["missing_files"] == 1
-    run(alice, as_zip(chatgpt_files(odd_chatgpt(), picture=NAVY)))  # a newer export has it
+    import_files(alice, as_zip(chatgpt_files(odd_chatgpt(), picture=NAVY)))  # a newer export has it
     first.refresh_from_db()
     assert len(first.picture_ids) == 1
 
@@ -197,7 +163,7 @@ def test_a_picture_that_many_messages_name_is_read_once(alice, monkeypatch):
         node(f"n{number}", f"n{number - 1}" if number else "root", "user", lost if number == 4 else shown)
         for number in range(5)], "n4") for talk in range(2)]  # fmt: skip
     files = chatgpt_files(*talks, picture=NAVY) | {"file_bad.dat": b"not a picture"}
-    found = run(alice, as_zip(files))
+    found = import_files(alice, as_zip(files))
     assert len(read) == 2
     assert sorted(Picture.objects.values_list("conversation__title", flat=True)) == ["c0", "c1"]
     assert set(Picture.objects.values_list("file_name", flat=True)) == {"sea.png"}
@@ -206,10 +172,10 @@ def test_a_picture_that_many_messages_name_is_read_once(alice, monkeypatch):
 
 
 def test_what_is_no_picture_and_what_has_no_room_is_left_out(alice, settings):
-    found = run(alice, as_zip(chatgpt_files(odd_chatgpt(), picture=b"not a picture")))
+    found = import_files(alice, as_zip(chatgpt_files(odd_chatgpt(), picture=b"not a picture")))
     assert report_of(found).missing["unreadable_pictures"] == 1
     settings.DOCUMENT_STORAGE_MEGABYTES = 0
-    found = run(alice, as_zip(chatgpt_files(odd_chatgpt("other"), picture=NAVY)))
+    found = import_files(alice, as_zip(chatgpt_files(odd_chatgpt("other"), picture=NAVY)))
     assert report_of(found).missing["no_room"] == 1
     assert not Picture.objects.exists()
 
@@ -219,7 +185,7 @@ def test_what_is_no_picture_and_what_has_no_room_is_left_out(alice, settings):
     [(as_json([claude()]), "claude"), (as_json([open_webui()]), "open_webui"), (as_json(librechat()), "librechat")],
 )
 def test_each_format_is_stored_and_adds_up(alice, content, name):
-    found = run(alice, content)
+    found = import_files(alice, content)
     assert Conversation.objects.get().origins.get().format == name
     assert adds_up(found)
 
@@ -232,7 +198,7 @@ def test_tool_turns_become_steps_of_their_reply(alice):
         {"role": "tool", "content": "4", "tool_call_id": "1"},
         {"role": "assistant", "content": "Four."},
     ]
-    run(alice, as_json(rows))
+    import_files(alice, as_json(rows))
     [made] = ToolCall.objects.all()
     assert (made.reply.content, made.message.content, made.state) == ("Four.", "4", "succeeded")
     assert [role for role, _, _ in path_of(Conversation.objects.get())] == ["user", "assistant", "tool", "assistant"]
@@ -240,13 +206,13 @@ def test_tool_turns_become_steps_of_their_reply(alice):
 
 
 def test_our_own_export_is_read_back(alice):
-    run(alice, as_zip(chatgpt_files(odd_chatgpt(), picture=NAVY)))
+    import_files(alice, as_zip(chatgpt_files(odd_chatgpt(), picture=NAVY)))
     conversation = Conversation.objects.get()
     posted = post(conversation, "And?")
     end_reply(posted.reply.pk, COMPLETE, content="So.")
     Message.objects.filter(content="So.").update(pinned=True)
     packed = as_zip({name: b"".join(content) for name, content in exported_files(alice, language_code="en")})
-    found = run(make_user("bob"), packed)
+    found = import_files(make_user("bob"), packed)
     copy = Conversation.objects.get(owner__name="Bob")
     assert path_of(copy) == path_of(conversation)
     assert (copy.title, copy.created_at, copy.has_pins) == (conversation.title, conversation.created_at, True)
@@ -257,29 +223,29 @@ def test_our_own_export_is_read_back(alice):
 
 
 def test_our_own_export_adds_nothing_where_it_is_from(alice):
-    run(alice, as_json([line("c", "a", "b")]))
+    import_files(alice, as_json([chatgpt_line("c", "a", "b")]))
     packed = as_zip({name: b"".join(content) for name, content in exported_files(alice, language_code="en")})
-    found = run(alice, packed)
+    found = import_files(alice, packed)
     assert Conversation.objects.count() == 1
     assert Message.objects.count() == 2
     assert report_of(found).formats["windowseat"]["known"] == 1
 
 
 def test_moments_that_can_not_be_keep_an_order(alice):
-    asked = [line(f"c{number}", "x", create_time=0, update_time=253402300799.0) for number in range(3)]
+    asked = [chatgpt_line(f"c{number}", "x", create_time=0, update_time=253402300799.0) for number in range(3)]
     for each in asked:
         for made in each["mapping"].values():
             if made["message"]:
                 made["message"]["create_time"] = None
-    run(alice, as_json(asked))
+    import_files(alice, as_json(asked))
     listed = Conversation.objects.order_by("-last_active_at").values_list("title", flat=True)
     assert list(listed) == ["c0", "c1", "c2"]
 
 
 def test_text_that_can_not_be_stored_is_cleaned_and_ids_that_can_not_are_digests(alice):
-    content = json.dumps([line("c", "a\x00b\ud800c")]).replace('"n0"', '"' + "k" * 300 + '"').encode()
-    run(alice, content)
-    run(alice, content)
+    content = json.dumps([chatgpt_line("c", "a\x00b\ud800c")]).replace('"n0"', '"' + "k" * 300 + '"').encode()
+    import_files(alice, content)
+    import_files(alice, content)
     assert Message.objects.get().content == "abc"
 
 
@@ -287,10 +253,10 @@ def test_text_that_can_not_be_stored_is_cleaned_and_ids_that_can_not_are_digests
 
 
 def test_a_second_import_adds_nothing(alice):
-    content = as_zip(chatgpt_files(odd_chatgpt(), line("c", "a", "b"), picture=NAVY))
-    run(alice, content)
+    content = as_zip(chatgpt_files(odd_chatgpt(), chatgpt_line("c", "a", "b"), picture=NAVY))
+    import_files(alice, content)
     before = Message.objects.count(), Picture.objects.count()
-    found = run(alice, content)
+    found = import_files(alice, content)
     assert (Message.objects.count(), Picture.objects.count(), Conversation.objects.count()) == (*before, 2)
     report = report_of(found)
     assert (report.total("known"), report.total("messages_added"), report.pictures) == (2, 0, 0)
@@ -298,14 +264,14 @@ def test_a_second_import_adds_nothing(alice):
 
 
 def test_a_conversation_twice_in_one_export_is_one(alice):
-    found = run(alice, as_json([line("c", "a", "b"), line("c", "a", "b")]))
+    found = import_files(alice, as_json([chatgpt_line("c", "a", "b"), chatgpt_line("c", "a", "b")]))
     assert Conversation.objects.count() == 1
     assert report_of(found).formats["chatgpt"]["known"] == 1
 
 
 def test_what_went_on_there_goes_on_here(alice):
-    run(alice, as_json([line("c", "a", "b")]))
-    found = run(alice, as_json([line("c", "a", "b", "c", "d")]))
+    import_files(alice, as_json([chatgpt_line("c", "a", "b")]))
+    found = import_files(alice, as_json([chatgpt_line("c", "a", "b", "c", "d")]))
     conversation = Conversation.objects.get()
     assert [content for _, _, content in path_of(conversation)] == ["a", "b", "c", "d"]
     assert conversation.head.content == "d"
@@ -313,10 +279,10 @@ def test_what_went_on_there_goes_on_here(alice):
 
 
 def test_what_went_on_here_and_there_has_both(alice):
-    run(alice, as_json([line("c", "a", "b")]))
+    import_files(alice, as_json([chatgpt_line("c", "a", "b")]))
     conversation = Conversation.objects.get()
     end_reply(post(conversation, "mine").reply.pk, COMPLETE, content="yours")
-    run(alice, as_json([line("c", "a", "b", "c", "d")]))
+    import_files(alice, as_json([chatgpt_line("c", "a", "b", "c", "d")]))
     assert [content for _, _, content in path_of(conversation)] == ["a", "b", "mine", "yours"]
     version = Message.objects.get(content="c")
     assert (version.active, version.parent.content, version.position) == (False, "b", 2)
@@ -325,31 +291,31 @@ def test_what_went_on_here_and_there_has_both(alice):
 
 
 def test_a_reply_that_is_being_written_is_not_disturbed(alice):
-    run(alice, as_json([line("c", "a", "b")]))
+    import_files(alice, as_json([chatgpt_line("c", "a", "b")]))
     conversation = Conversation.objects.get()
     post(conversation, "mine")
-    run(alice, as_json([line("c", "a", "b", "c")]))
+    import_files(alice, as_json([chatgpt_line("c", "a", "b", "c")]))
     assert [content for _, _, content in path_of(conversation)] == ["a", "b", "mine", ""]
 
 
 def test_a_reply_that_has_grown_there_gets_the_rest_behind_it(alice):
     first = chatgpt("c", [node("q", None, "user", "go"), node("a1", "q", "assistant", "one")], "a1")
     more = chatgpt("c", [*list(first["mapping"].values())[1:], node("a2", "a1", "assistant", "two")], "a2")
-    run(alice, as_json([first]))
-    run(alice, as_json([more]))
-    run(alice, as_json([more]))
+    import_files(alice, as_json([first]))
+    import_files(alice, as_json([more]))
+    import_files(alice, as_json([more]))
     assert [content for _, _, content in path_of(Conversation.objects.get())] == ["go", "one", "two"]
 
 
 @pytest.mark.parametrize("swept", [False, True])
 def test_a_deleted_conversation_is_not_brought_back_and_that_is_said(alice, swept):
-    content = as_json([line("c", "a", "b", title="Gone")])
-    run(alice, content)
+    content = as_json([chatgpt_line("c", "a", "b", title="Gone")])
+    import_files(alice, content)
     delete_conversation(Conversation.objects.get())
     if swept:
         Conversation.objects.update(deleted_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
         sweep_deleted_conversations()
-    found = run(alice, content)
+    found = import_files(alice, content)
     assert not Conversation.objects.filter(deleted_at=None).exists()
     report = report_of(found)
     assert (report.deleted, report.left_out) == (["Gone"], {"deleted_here": 2})
@@ -357,9 +323,9 @@ def test_a_deleted_conversation_is_not_brought_back_and_that_is_said(alice, swep
 
 
 def test_the_same_export_of_two_people_is_each_ones_own(alice):
-    content = as_json([line("c", "a")])
-    run(alice, content)
-    run(make_user("bob"), content)
+    content = as_json([chatgpt_line("c", "a")])
+    import_files(alice, content)
+    import_files(make_user("bob"), content)
     assert sorted(Conversation.objects.values_list("owner__name", flat=True)) == ["Alice", "Bob"]
 
 
@@ -370,9 +336,9 @@ def test_the_same_export_of_two_people_is_each_ones_own(alice):
 def test_an_import_that_is_interrupted_anywhere_ends_as_one_that_was_not(batches, seed):
     """A worker ends behind any batch, another goes on: the same conversations, and the same counts."""
     user = make_user(f"u{uuid.uuid4().hex[:8]}")
-    asked = [line(f"c{number}", *("x" * (seed + part + 1) for part in range(count))) for number, count in
+    asked = [chatgpt_line(f"c{number}", *("x" * (seed + part + 1) for part in range(count))) for number, count in
              enumerate(batches) if count]  # fmt: skip
-    send(user, as_json([*asked, {"id": "broken", "title": "b"}]) if asked else as_json([line("c", "x")]))
+    send_files(user, as_json([*asked, {"id": "broken", "title": "b"}]) if asked else as_json([chatgpt_line("c", "x")]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run_import, "ITEMS_AT_ONCE", 1)
         for _ in range(30):
@@ -394,56 +360,56 @@ def test_an_import_that_is_interrupted_anywhere_ends_as_one_that_was_not(batches
 def test_imported_text_has_a_limit_and_what_is_missing_comes_once_there_is_room(alice, settings):
     settings.IMPORTED_TEXT_MEGABYTES = 1
     text = "ä" * 150_000  # 300 kB
-    content = as_json([line(f"c{number}", text, "yes") for number in range(5)])
-    found = run(alice, content)
+    content = as_json([chatgpt_line(f"c{number}", text, "yes") for number in range(5)])
+    found = import_files(alice, content)
     assert (found.state, found.error_code) == ("failed", "imported_text_full")
     assert (Conversation.objects.count(), report_of(found).total("new")) == (3, 3)
     assert adds_up(found)
     origin = ConversationOrigin.objects.first()
     assert origin.text_bytes == 300_003
-    assert run(alice, content).state == "failed"
+    assert import_files(alice, content).state == "failed"
     assert Conversation.objects.count() == 3
-    assert run(make_user("bob"), content).error_code == "imported_text_full"  # of each user
+    assert import_files(make_user("bob"), content).error_code == "imported_text_full"  # of each user
     delete_conversation(Conversation.objects.filter(owner=alice).first())
     Conversation.objects.filter(deleted_at__isnull=False).update(deleted_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
     sweep_deleted_conversations()
     settings.IMPORTED_TEXT_MEGABYTES = 2
-    found = run(alice, content)
+    found = import_files(alice, content)
     assert (found.state, report_of(found).total("new"), report_of(found).total("known")) == ("ended", 2, 2)
 
 
 def test_what_grows_counts_for_the_limit_too(alice, settings):
     settings.IMPORTED_TEXT_MEGABYTES = 1
-    run(alice, as_json([line("c", "x" * 600_000)]))
-    found = run(alice, as_json([line("c", "x" * 600_000, "y" * 300_000)]))
+    import_files(alice, as_json([chatgpt_line("c", "x" * 600_000)]))
+    found = import_files(alice, as_json([chatgpt_line("c", "x" * 600_000, "y" * 300_000)]))
     assert (found.state, ConversationOrigin.objects.get().text_bytes) == ("ended", 900_000)
-    found = run(alice, as_json([line("c", "x" * 600_000, "y" * 300_000, "z" * 200_000)]))
+    found = import_files(alice, as_json([chatgpt_line("c", "x" * 600_000, "y" * 300_000, "z" * 200_000)]))
     assert (found.state, ConversationOrigin.objects.get().text_bytes) == ("failed", 900_000)
 
 
 def test_a_worker_that_was_replaced_stores_nothing_more(alice, monkeypatch):
     monkeypatch.setattr(run_import, "ITEMS_AT_ONCE", 1)
-    send(alice, as_json([line(f"c{number}", "x") for number in range(3)]))
+    send_files(alice, as_json([chatgpt_line(f"c{number}", "x") for number in range(3)]))
     batches = import_batches(claim_import("first"))
     next(batches)
     ConversationImport.objects.update(lease_until=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
     second = claim_import("second")
     with pytest.raises(ImportLost):
         next(batches)
-    work(second)
+    run_claimed(second)
     assert Conversation.objects.count() == 3
 
 
 def test_one_import_of_a_user_runs_at_a_time(alice):
-    first = send(alice, as_json([line("a", "x")]))
-    send(alice, as_json([line("bb", "x")]))
-    other = send(make_user("bob"), as_json([line("c", "x")]))
+    first = send_files(alice, as_json([chatgpt_line("a", "x")]))
+    send_files(alice, as_json([chatgpt_line("bb", "x")]))
+    other = send_files(make_user("bob"), as_json([chatgpt_line("c", "x")]))
     assert [claim_import(name).id for name in ("one", "two")] == [first.pk, other.pk]
     assert claim_import("three") is None
 
 
 def test_one_that_ends_its_worker_again_and_again_fails(alice):
-    send(alice, as_json([line("a", "x")]))
+    send_files(alice, as_json([chatgpt_line("a", "x")]))
     for number in range(run_import.MOST_ATTEMPTS + 1):
         claim_import(f"w{number}")
         ConversationImport.objects.update(lease_until=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
@@ -460,14 +426,14 @@ def test_what_can_not_be_stored_is_named_and_the_rest_is(alice, monkeypatch):
         return stored(target, items)
 
     monkeypatch.setattr(run_import, "store_conversations", refuse)
-    found = run(alice, as_json([line("a", "x"), line("bad", "x"), line("c", "x")]))
+    found = import_files(alice, as_json([chatgpt_line("a", "x"), chatgpt_line("bad", "x"), chatgpt_line("c", "x")]))
     assert Conversation.objects.count() == 2
     assert report_of(found).problems == [["bad", "unreadable"]]
 
 
 def test_a_cancelled_import_stops_and_keeps_what_it_has(alice, monkeypatch):
     monkeypatch.setattr(run_import, "ITEMS_AT_ONCE", 1)
-    begun = send(alice, as_json([line(f"c{number}", "x") for number in range(3)]))
+    begun = send_files(alice, as_json([chatgpt_line(f"c{number}", "x") for number in range(3)]))
     batches = import_batches(claim_import("first"))
     next(batches)
     cancel_import(begun)
@@ -478,7 +444,7 @@ def test_a_cancelled_import_stops_and_keeps_what_it_has(alice, monkeypatch):
 
 def test_a_paused_import_rests_and_goes_on_behind_what_it_has_brought(alice, monkeypatch):
     monkeypatch.setattr(run_import, "ITEMS_AT_ONCE", 1)
-    begun = send(alice, as_json([line(f"c{number}", "x") for number in range(3)]))
+    begun = send_files(alice, as_json([chatgpt_line(f"c{number}", "x") for number in range(3)]))
     batches = import_batches(claim_import("first"))
     next(batches)
     pause_import(begun)
@@ -491,17 +457,17 @@ def test_a_paused_import_rests_and_goes_on_behind_what_it_has_brought(alice, mon
     with pytest.raises(TooManyImports):  # it is one that has not ended
         begin_import(alice, [SentFile("a", 3)])
     resume_import(begun)
-    work(claim_import("second"))
+    run_waiting("second")
     begun.refresh_from_db()
     assert (begun.state, Conversation.objects.count(), report_of(begun).total("new")) == ("ended", 3, 3)
 
 
 def test_one_that_waits_is_paused_at_once_and_what_has_ended_stays_so(alice):
-    begun = send(alice, as_json([line("a", "x")]))
+    begun = send_files(alice, as_json([chatgpt_line("a", "x")]))
     pause_import(begun)
     assert claim_import("w") is None
     resume_import(begun)
-    work(claim_import("w"))
+    run_waiting("w")
     for change in (pause_import, resume_import):
         change(begun)
         begun.refresh_from_db()
@@ -509,7 +475,7 @@ def test_one_that_waits_is_paused_at_once_and_what_has_ended_stays_so(alice):
 
 
 def test_what_was_paused_a_week_ago_is_cancelled(alice):
-    begun = send(alice, as_json([line("a", "x")]))
+    begun = send_files(alice, as_json([chatgpt_line("a", "x")]))
     pause_import(begun)
     sweep_imports()
     begun.refresh_from_db()
@@ -521,7 +487,7 @@ def test_what_was_paused_a_week_ago_is_cancelled(alice):
 
 
 def test_an_import_of_files_on_a_disk_can_not_rest_and_no_other_runs_beside_it(alice):
-    held = begin_here(alice, export_of(as_json([line("a", "x")])).files, "one")
+    held = begin_here(alice, export_of(as_json([chatgpt_line("a", "x")])).files, "one")
     pause_import(ConversationImport.objects.get(pk=held.id))
     assert not ConversationImport.objects.get(pk=held.id).is_pausing
     with pytest.raises(TooManyImports):
@@ -529,17 +495,17 @@ def test_an_import_of_files_on_a_disk_can_not_rest_and_no_other_runs_beside_it(a
 
 
 def test_a_worker_that_stops_hands_it_on(alice):
-    send(alice, as_json([line("a", "x")]))
+    send_files(alice, as_json([chatgpt_line("a", "x")]))
     release_import(claim_import("first"))
     assert claim_import("second")
 
 
 def test_a_user_who_is_shut_out_imports_nothing_more(alice):
-    send(alice, as_json([line("a", "x")]))
+    send_files(alice, as_json([chatgpt_line("a", "x")]))
     held = claim_import("first")
     alice.is_active = False
     alice.save()
-    work(held)
+    run_claimed(held)
     assert not Conversation.objects.exists()
     assert ConversationImport.objects.get().state == "failed"
 
@@ -574,8 +540,8 @@ def test_pieces_are_sent_again_without_harm_and_read_back(alice):
 
 
 def test_files_are_gone_once_they_are_read(alice):
-    send(alice, as_json([line("a", "x")]))
-    work(claim_import("w"))
+    send_files(alice, as_json([chatgpt_line("a", "x")]))
+    run_waiting("w")
     assert not ImportPiece.objects.exists()
 
 
@@ -623,8 +589,8 @@ def test_what_was_begun_and_never_sent_is_swept(alice):
 
 
 def test_with_the_account_all_of_it_is_deleted(alice):
-    run(alice, as_json([line("c", "a", "b")]))
-    send(alice, as_json([line("d", "a")]))
+    import_files(alice, as_json([chatgpt_line("c", "a", "b")]))
+    send_files(alice, as_json([chatgpt_line("d", "a")]))
     delete_account(alice)
     assert not ConversationImport.objects.exists()
     assert not ConversationOrigin.objects.exists()

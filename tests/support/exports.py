@@ -73,6 +73,15 @@ def chatgpt(key: str, nodes: Iterable[dict[str, Any]], current: str | None = Non
     }
 
 
+def chatgpt_line(key: str, *texts: str, **about: Any) -> dict[str, Any]:
+    """Return a conversation of ChatGPT that is one line: question, reply, question …"""
+    nodes = [
+        node(f"n{number}", f"n{number - 1}" if number else "root", "assistant" if number % 2 else "user", text)
+        for number, text in enumerate(texts)
+    ]
+    return chatgpt(key, nodes, nodes[-1]["id"], **about)
+
+
 def odd_chatgpt(key: str = "c-odd") -> dict[str, Any]:
     """Return a conversation with each oddity that is known of ChatGPT's export: 14 messages."""
     hidden = {"is_visually_hidden_from_conversation": True, "is_user_system_message": True}

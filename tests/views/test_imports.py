@@ -12,8 +12,8 @@ from django.test import Client
 
 from conversations.models import Conversation, ConversationImport
 from conversations.services.imports.import_files import SentFile, begin_import
-from conversations.services.imports.run_import import claim_import, import_batches
 from tests.support.exports import as_json, as_zip, chatgpt, chatgpt_files, node, odd_chatgpt
+from tests.support.imports import run_waiting
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
@@ -36,16 +36,11 @@ async def content_of(answer):
     return b"".join([piece async for piece in answer.streaming_content]).decode()
 
 
-def work():
-    for _ in import_batches(claim_import("w")):
-        pass
-
-
 def test_a_form_with_files_is_an_import_and_the_page_says_what_came(client):
     packed = as_zip(chatgpt_files(odd_chatgpt(), {"id": "x", "title": "<Lost> one", "create_time": 1}))
     answer = client.post("/import/", {"files": [SimpleUploadedFile("export.zip", packed)]}, follow=True)
     assert "Waiting for its turn" in answer.content.decode()
-    work()
+    run_waiting()
     page = client.get("/import/").content.decode()
     assert "8 of 14 messages taken" in page
     assert "“<bdi>&lt;Lost&gt; one</bdi>”: it has no messages" in page
@@ -68,7 +63,7 @@ def test_pieces_go_on_where_they_ended(client):
     assert (again["import"], again["files"][0]["received"]) == (plan["import"], 100)
     client.post(f"{url}?start=100", content[100:], **kind)
     assert client.post(plan["start"], **JSON).status_code == 200
-    work()
+    run_waiting()
     assert "1 of 1 message taken" in client.get(plan["import"], HTTP_HX_REQUEST="true").content.decode()
 
 
@@ -92,7 +87,7 @@ def test_a_form_is_never_taken_for_the_rest_of_what_was_begun(client):
     url = f"{plan['files'][0]['url']}?start=0"
     client.post(url, b" " * 100, content_type="application/octet-stream", **JSON)
     client.post("/import/", {"files": [SimpleUploadedFile("a.json", content)]})
-    work()
+    run_waiting()
     assert Conversation.objects.get().title == "c"
 
 
@@ -128,7 +123,7 @@ def test_an_import_is_paused_and_goes_on_from_its_page(client):
     page = client.get("/import/").text
     assert ("Paused" in page, f"{address}resume/" in page, f"{address}pause/" in page) == (True, True, False)
     client.post(f"{address}resume/", **JSON)
-    work()
+    run_waiting()
     assert "1 of 1 message taken" in client.get(address, HTTP_HX_REQUEST="true").text
 
 
@@ -136,7 +131,7 @@ def test_the_report_says_what_one_more_message_costs(client, settings):
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4o"
     nodes = [node("q", None, "user", "word " * 9_000), node("a", "q", "assistant", "Yes.")]
     client.post("/import/", {"files": [SimpleUploadedFile("a.json", as_json([chatgpt("c", nodes, "a")]))]})
-    work()
+    run_waiting()
     words = re.sub(r"<[^>]*>", "", client.get("/import/").text)
     assert "2 messages · one more costs about $0.022545 before its reply" in words
 
@@ -147,7 +142,7 @@ def test_the_report_says_what_the_model_there_could_not_take_any_more(client, se
         node("a", "q", "assistant", "Yes.", metadata={"model_slug": "gpt-4"}),
     ]
     client.post("/import/", {"files": [SimpleUploadedFile("a.json", as_json([chatgpt("c", nodes, "a")]))]})
-    work()
+    run_waiting()
     text = client.get("/import/").text
     assert "tokens, more than the 8,192 that gpt-4 takes at once" in text
     Conversation.objects.get().messages.update(copied_model="gpt-4o")

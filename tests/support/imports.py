@@ -1,0 +1,47 @@
+"""Run imports in tests: files as the command takes them, files that are sent in pieces, and what waits."""
+
+from __future__ import annotations
+
+import uuid
+
+from chatsite.accounts.models import User
+from conversations.models import ConversationImport
+from conversations.services.imports.import_files import SentFile, add_piece, begin_import, start_import
+from conversations.services.imports.import_report import ImportReport
+from conversations.services.imports.run_import import HeldImport, begin_here, claim_import, import_batches
+from tests.support.exports import export_of
+
+PIECE_BYTES = 50
+
+
+def import_files(user: User, *contents: bytes) -> ConversationImport:
+    """Import files as the command does, and return the row of the import."""
+    held = begin_here(user, export_of(*contents).files, f"test:{uuid.uuid4().hex}")
+    run_claimed(held)
+    return ConversationImport.objects.get(pk=held.id)
+
+
+def send_files(user: User, *contents: bytes) -> ConversationImport:
+    """Send files in pieces, as a page does, and have them wait."""
+    begun = begin_import(user, [SentFile(f"{number}.json", len(content)) for number, content in enumerate(contents)])
+    for number, content in enumerate(contents):
+        for start in range(0, len(content), PIECE_BYTES):
+            add_piece(begun, number, start=start, content=content[start : start + PIECE_BYTES])
+    start_import(begun)
+    return begun
+
+
+def run_waiting(worker: str = "first") -> None:
+    """Claim the import that waits for its turn, and run it to its end."""
+    held = claim_import(worker)
+    assert held
+    run_claimed(held)
+
+
+def run_claimed(held: HeldImport) -> None:
+    for _ in import_batches(held):
+        pass
+
+
+def report_of(found: ConversationImport) -> ImportReport:
+    return ImportReport.from_json(found.report)
