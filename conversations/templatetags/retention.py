@@ -8,8 +8,9 @@ from django import template
 from django.conf import settings
 
 from chatsite.accounts.models import User
-from conversations.selectors.retention.deadlines import count_deleted_soon, list_deleted_soon, rules_for
+from conversations.selectors.retention.deadlines import rules_for
 from conversations.selectors.retention.holds import holds_about
+from conversations.selectors.retention.notices import list_deleted_soon, retention_notices
 
 register = template.Library()
 
@@ -23,7 +24,7 @@ def retention_card(user: User) -> dict[str, Any]:
         "days": days,
         "rules": rules,
         "notice_days": settings.RETENTION_NOTICE_DAYS,
-        "soon": count_deleted_soon(user),
+        "soon": retention_notices(user).deleted_soon,
         "next": soon[0] if soon else None,
         "holds": holds_about(user),
     }

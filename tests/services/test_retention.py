@@ -15,7 +15,8 @@ from conversations.core.errors import ConversationHeld, ConversationNotFound
 from conversations.models import Conversation, ConversationImport, LegalHold, RetentionMail, RetentionRule, Scenario
 from conversations.models.conversation_import import ImportState
 from conversations.selectors.conversations.deleted_conversations import list_deleted_conversations
-from conversations.selectors.retention.deadlines import list_deleted_soon, rules_for
+from conversations.selectors.retention.deadlines import rules_for
+from conversations.selectors.retention.notices import list_deleted_soon
 from conversations.services.conversations.conversations import choose_scenario, rename_conversation
 from conversations.services.conversations.deletion import (
     delete_conversation,

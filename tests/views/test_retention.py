@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from conversations.models import Conversation, RetentionRule, Scenario
+from conversations.models import Conversation, LegalHold, RetentionRule, Scenario
 from conversations.services.conversations.conversations import rename_conversation
 from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.replies.end_reply import COMPLETE, end_reply
@@ -56,6 +56,13 @@ def tell():
 def test_where_nothing_is_deleted_soon_no_page_speaks_of_it(page, conversation):
     assert "deleted soon" not in page(reverse("conversations:conversation", args=[conversation.public_id]))
     assert "None of your conversations" in page(SOON)
+
+
+def test_a_page_asks_once_for_what_it_says_of_retention(page, conversation, django_assert_max_num_queries):
+    with django_assert_max_num_queries(100) as asked:
+        page(reverse("conversations:conversation", args=[conversation.public_id]))
+    said = (LegalHold._meta.db_table, 'retention_ends_at" IS NOT NULL')
+    assert len([each for each in asked if any(words in each["sql"] for words in said)]) == 1
 
 
 def test_the_list_the_conversation_and_the_account_say_what_is_deleted_soon(page, conversation):

@@ -101,16 +101,3 @@ def with_deadline(conversations: QuerySet[Conversation]) -> QuerySet[DatedConver
     time = ExpressionWrapper(F("retention_days") * Value(dt.timedelta(days=1)), output_field=DurationField())
     due = ExpressionWrapper(TOUCHED_AT + time, output_field=DateTimeField())
     return conversations.annotate(retention_days=Least(*days)).annotate(due_at=due)
-
-
-def list_deleted_soon(user: User, *, limit: int | None = None) -> list[Conversation]:
-    """Return the conversations of which the user has been told that they are deleted soon, the next one first."""
-    return list(_deleted_soon(user).order_by("retention_ends_at")[:limit])
-
-
-def count_deleted_soon(user: User) -> int:
-    return _deleted_soon(user).count()
-
-
-def _deleted_soon(user: User) -> QuerySet[Conversation]:
-    return Conversation.objects.filter(KEPT, owner_id=user.pk, retention_ends_at__isnull=False)

@@ -21,7 +21,7 @@ from conversations.selectors.conversations.deleted_conversations import (
     list_deleted_conversations,
 )
 from conversations.selectors.conversations.list_pages import DELETED, PageEnd
-from conversations.selectors.retention.deadlines import list_deleted_soon
+from conversations.selectors.retention.notices import list_deleted_soon
 from conversations.services.conversations.deletion import delete_permanently
 from conversations.services.retention.keep_conversations import keep_all_conversations
 from conversations.views.http import parameters

@@ -26,7 +26,7 @@ from conversations.selectors.conversations.conversation_list import (
     with_starred,
 )
 from conversations.selectors.conversations.list_pages import PageEnd
-from conversations.selectors.retention.deadlines import count_deleted_soon
+from conversations.selectors.retention.notices import retention_notices
 from conversations.views.http import parameters
 
 from .date_groups import Group, Listed, group_by_date
@@ -58,14 +58,13 @@ class ListedConversations:
     """One page of the list: *groups*, of which the first page has those on top. Empty ones are there: entries move in.
 
     *active* are all conversations that await approval or write, also those that are not shown. *before* asks for the
-    next page; *current* is the conversation that the user looks at. *deleted_soon* is how many retention deletes soon.
+    next page; *current* is the conversation that the user looks at.
     """
 
     groups: list[KindGroup | Group]
     active: list[ActiveConversation]
     before: PageEnd | None
     current: uuid.UUID | None
-    deleted_soon: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -111,7 +110,6 @@ def listed_conversations(
         active=active,
         before=until,
         current=current,
-        deleted_soon=0 if before else count_deleted_soon(user),
     )
 
 
@@ -174,6 +172,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     current = match.kwargs.get("public_id") if match else None
     return {
         "listed": SimpleLazyObject(partial(listed_conversations, request, current=current)),
+        "retention": SimpleLazyObject(partial(retention_notices, cast(User, request.user))),
         "socket_path": SOCKET_PATH,
         "most_megabytes": settings.DOCUMENT_MEGABYTES,
         "most_picture_megabytes": settings.PICTURE_MEGABYTES,
