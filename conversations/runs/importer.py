@@ -16,13 +16,8 @@ from operator import attrgetter
 
 from conversations.live.database_threads import in_importer_thread
 from conversations.live.fanout import IMPORTS, Subscriber, subscribe, unsubscribe
-from conversations.services.imports.run_import import (
-    HeldImport,
-    ImportLost,
-    claim_import,
-    import_batches,
-    release_import,
-)
+from conversations.services.imports.import_claim import ClaimedImport, ImportLost, claim_import, release_import
+from conversations.services.imports.run_import import import_batches
 
 from .repeated_work import BREATH_SECONDS, repeat_work
 
@@ -56,20 +51,20 @@ class Importer:
 
     async def _import_next(self) -> bool:
         """Do one import, to its end. Returns whether there was one."""
-        held = await in_importer_thread(claim_import)(self._name)
-        if held is None:
+        claimed = await in_importer_thread(claim_import)(self._name)
+        if claimed is None:
             return False
         try:
-            await self._import(held)
+            await self._import(claimed)
         except ImportLost:
-            logger.info("import %d was deleted, or taken over", held.id)
+            logger.info("import %d was deleted, or taken over", claimed.id)
         except asyncio.CancelledError:
-            await in_importer_thread(release_import)(held)
+            await in_importer_thread(release_import)(claimed)
             raise
         return True
 
-    async def _import(self, held: HeldImport) -> None:
-        batches = import_batches(held)
+    async def _import(self, claimed: ClaimedImport) -> None:
+        batches = import_batches(claimed)
         while True:
             began = time.monotonic()
             if not await in_importer_thread(_do_next)(batches):

@@ -84,21 +84,23 @@ def measure(path: Path, *, again: bool) -> None:
     from chatsite.accounts.models import User
     from conversations.core.imports.read_export import ExportFile
     from conversations.models import ConversationImport, Message
+    from conversations.services.imports.import_claim import begin_command_import
     from conversations.services.imports.import_report import ImportReport
-    from conversations.services.imports.run_import import begin_here, import_batches
+    from conversations.services.imports.run_import import import_batches
     from conversations.services.language_models.model_context import load_tokenizers
 
     load_tokenizers()
     user, _ = User.objects.get_or_create(email="alice@example.org")
     memory, began, cpu_began = PeakMemory(), time.monotonic(), time.process_time()
-    held = begin_here(user, [ExportFile(path.name, path.stat().st_size, lambda: path.open("rb"))], f"benchmark {again}")
-    for _batch in import_batches(held):
+    file = ExportFile(path.name, path.stat().st_size, lambda: path.open("rb"))
+    claimed = begin_command_import(user, [file], f"benchmark {again}")
+    for _batch in import_batches(claimed):
         pass
     seconds, cpu_seconds, grown_mb = time.monotonic() - began, time.process_time() - cpu_began, memory.end()
-    report = ImportReport.from_json(ConversationImport.objects.get(pk=held.id).report)
+    report = ImportReport.from_json(ConversationImport.objects.get(pk=claimed.id).report)
     found = report.total("messages_found")
     is_met = found / seconds >= GOAL_PER_SECOND and grown_mb <= GOAL_MB
-    size_mb = ConversationImport.objects.get(pk=held.id).read_bytes / 1e6
+    size_mb = ConversationImport.objects.get(pk=claimed.id).read_bytes / 1e6
     print(
         f"{'again' if again else 'first'}: {found:,} messages of {size_mb:,.0f} MB of JSON in {seconds:.1f} s, "
         f"{found / seconds:,.0f} a second, {found / cpu_seconds:,.0f} a second of its processor time, "

@@ -37,6 +37,13 @@ from conversations.models import (
 from conversations.parsing import read_picture
 from conversations.services.conversations.deletion import delete_conversation, sweep_deleted_conversations
 from conversations.services.imports import import_pictures, run_import
+from conversations.services.imports.import_claim import (
+    MOST_ATTEMPTS,
+    ImportLost,
+    begin_command_import,
+    claim_import,
+    release_import,
+)
 from conversations.services.imports.import_files import (
     SentFile,
     StoredFile,
@@ -49,13 +56,7 @@ from conversations.services.imports.import_files import (
     start_import,
     sweep_imports,
 )
-from conversations.services.imports.run_import import (
-    ImportLost,
-    begin_here,
-    claim_import,
-    import_batches,
-    release_import,
-)
+from conversations.services.imports.run_import import import_batches
 from conversations.services.messages.switch_version import switch_version
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.portability.export_account import exported_files
@@ -342,11 +343,11 @@ def test_an_import_that_is_interrupted_anywhere_ends_as_one_that_was_not(batches
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run_import, "ITEMS_AT_ONCE", 1)
         for _ in range(30):
-            held = claim_import(f"w{uuid.uuid4().hex}")
-            if held is None:
+            claimed = claim_import(f"w{uuid.uuid4().hex}")
+            if claimed is None:
                 break
-            next(import_batches(held), None)
-            ConversationImport.objects.filter(pk=held.id, state="running").update(
+            next(import_batches(claimed), None)
+            ConversationImport.objects.filter(pk=claimed.id, state="running").update(
                 lease_until=dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
             )
     found = ConversationImport.objects.get(owner=user)
@@ -410,7 +411,7 @@ def test_one_import_of_a_user_runs_at_a_time(alice):
 
 def test_one_that_ends_its_worker_again_and_again_fails(alice):
     send_files(alice, as_json([chatgpt_line("a", "x")]))
-    for number in range(run_import.MOST_ATTEMPTS + 1):
+    for number in range(MOST_ATTEMPTS + 1):
         claim_import(f"w{number}")
         ConversationImport.objects.update(lease_until=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
     found = ConversationImport.objects.get()
@@ -487,11 +488,11 @@ def test_what_was_paused_a_week_ago_is_cancelled(alice):
 
 
 def test_an_import_of_files_on_a_disk_can_not_rest_and_no_other_runs_beside_it(alice):
-    held = begin_here(alice, export_of(as_json([chatgpt_line("a", "x")])).files, "one")
-    pause_import(ConversationImport.objects.get(pk=held.id))
-    assert not ConversationImport.objects.get(pk=held.id).is_pausing
+    claimed = begin_command_import(alice, export_of(as_json([chatgpt_line("a", "x")])).files, "one")
+    pause_import(ConversationImport.objects.get(pk=claimed.id))
+    assert not ConversationImport.objects.get(pk=claimed.id).is_pausing
     with pytest.raises(TooManyImports):
-        begin_here(alice, [], "two")
+        begin_command_import(alice, [], "two")
 
 
 def test_a_worker_that_stops_hands_it_on(alice):
@@ -502,10 +503,10 @@ def test_a_worker_that_stops_hands_it_on(alice):
 
 def test_a_user_who_is_shut_out_imports_nothing_more(alice):
     send_files(alice, as_json([chatgpt_line("a", "x")]))
-    held = claim_import("first")
+    claimed = claim_import("first")
     alice.is_active = False
     alice.save()
-    run_claimed(held)
+    run_claimed(claimed)
     assert not Conversation.objects.exists()
     assert ConversationImport.objects.get().state == "failed"
 

@@ -6,9 +6,10 @@ import uuid
 
 from chatsite.accounts.models import User
 from conversations.models import ConversationImport
+from conversations.services.imports.import_claim import ClaimedImport, begin_command_import, claim_import
 from conversations.services.imports.import_files import SentFile, add_piece, begin_import, start_import
 from conversations.services.imports.import_report import ImportReport
-from conversations.services.imports.run_import import HeldImport, begin_here, claim_import, import_batches
+from conversations.services.imports.run_import import import_batches
 from tests.support.exports import export_of
 
 PIECE_BYTES = 50
@@ -16,9 +17,9 @@ PIECE_BYTES = 50
 
 def import_files(user: User, *contents: bytes) -> ConversationImport:
     """Import files as the command does, and return the row of the import."""
-    held = begin_here(user, export_of(*contents).files, f"test:{uuid.uuid4().hex}")
-    run_claimed(held)
-    return ConversationImport.objects.get(pk=held.id)
+    claimed = begin_command_import(user, export_of(*contents).files, f"test:{uuid.uuid4().hex}")
+    run_claimed(claimed)
+    return ConversationImport.objects.get(pk=claimed.id)
 
 
 def send_files(user: User, *contents: bytes) -> ConversationImport:
@@ -33,13 +34,13 @@ def send_files(user: User, *contents: bytes) -> ConversationImport:
 
 def run_waiting(worker: str = "first") -> None:
     """Claim the import that waits for its turn, and run it to its end."""
-    held = claim_import(worker)
-    assert held
-    run_claimed(held)
+    claimed = claim_import(worker)
+    assert claimed
+    run_claimed(claimed)
 
 
-def run_claimed(held: HeldImport) -> None:
-    for _ in import_batches(held):
+def run_claimed(claimed: ClaimedImport) -> None:
+    for _ in import_batches(claimed):
         pass
 
 

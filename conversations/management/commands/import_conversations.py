@@ -15,9 +15,10 @@ from conversations.core.errors import ConversationError
 from conversations.core.imports.read_export import ExportFile
 from conversations.models import ConversationImport
 from conversations.models.conversation_import import ImportState
+from conversations.services.imports.import_claim import ImportLost, begin_command_import, end_import
 from conversations.services.imports.import_files import check_may_import
 from conversations.services.imports.import_report import ImportReport
-from conversations.services.imports.run_import import ImportLost, begin_here, end_import, import_batches
+from conversations.services.imports.run_import import import_batches
 from conversations.wording.error_sentences import ReaderLocale, error_sentence, stored_error_sentence
 from conversations.wording.import_reports import report_lines
 
@@ -41,19 +42,21 @@ class Command(BaseCommand):
             raise CommandError(f"No account has the address {user}.")
         try:
             check_may_import(owner)
-            held = begin_here(owner, [_file(path) for path in files], f"{socket.gethostname()}:{uuid.uuid4()}")
+            claimed = begin_command_import(
+                owner, [_file(path) for path in files], f"{socket.gethostname()}:{uuid.uuid4()}"
+            )
         except ConversationError as error:
             raise CommandError(error_sentence(error, _reader())) from error
         try:
-            for _ in import_batches(held):
-                self._say_progress(held.id)
+            for _ in import_batches(claimed):
+                self._say_progress(claimed.id)
         except ImportLost as error:
             raise CommandError("Another process has ended this import.") from error
         except KeyboardInterrupt:
-            end_import(held, ImportState.CANCELLED)
-            self._say_report(ConversationImport.objects.get(pk=held.id))
+            end_import(claimed, ImportState.CANCELLED)
+            self._say_report(ConversationImport.objects.get(pk=claimed.id))
             raise CommandError(STOPPED, returncode=STOPPED_BY_CTRL_C) from None
-        self._say_report(ConversationImport.objects.get(pk=held.id))
+        self._say_report(ConversationImport.objects.get(pk=claimed.id))
 
     def _say_progress(self, import_id: int) -> None:
         found = ConversationImport.objects.get(pk=import_id)
