@@ -15,7 +15,7 @@ from conversations.core.prompt.grounding_text import render_question
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Message, Scenario
 from conversations.selectors.conversations.sent_request import passage_of, sent_request
-from conversations.services.conversations.conversations import BUILT_IN_TOOLS
+from conversations.services.conversations.default_scenario import BUILT_IN_TOOLS
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.grounding.documents import store_document
 from tests.grounding.timeouts import patient_searches  # noqa: F401  # a fixture

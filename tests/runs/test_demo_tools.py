@@ -8,7 +8,8 @@ import pytest
 
 from conversations.models import Completion, Scenario, ToolCall
 from conversations.models.scenario import WITH_TOOLS
-from conversations.services.conversations.conversations import default_scenario, start_conversation
+from conversations.services.conversations.conversations import start_conversation
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.support.people import make_user, post

@@ -5,7 +5,7 @@ import pytest
 from conversations.models import Scenario
 from conversations.models.scenario import WITH_TOOLS
 from conversations.selectors.conversations.scenarios import list_scenarios
-from conversations.services.conversations.conversations import default_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db

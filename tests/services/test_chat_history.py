@@ -12,7 +12,7 @@ from chatsite.accounts.models import User
 from conversations.core.errors import InvalidHistory, NothingToRegenerate, ReplyInProgress, ScenarioNotFound
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.models import Conversation, Message, Scenario
-from conversations.services.conversations.conversations import default_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.language_models.model_context import model_context
 from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply

@@ -11,13 +11,8 @@ from conversations.core.errors import MessageTooLong, NothingToRegenerate, Scena
 from conversations.models import Conversation, Message, Scenario
 from conversations.models.scenario import WITH_TOOLS
 from conversations.services.conversations import conversations
-from conversations.services.conversations.conversations import (
-    BUILT_IN_TOOLS,
-    choose_scenario,
-    default_scenario,
-    rename_conversation,
-    start_conversation,
-)
+from conversations.services.conversations.conversations import choose_scenario, rename_conversation, start_conversation
+from conversations.services.conversations.default_scenario import BUILT_IN_TOOLS, default_scenario
 from conversations.services.messages.post_message import title_from
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply

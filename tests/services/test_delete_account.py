@@ -23,7 +23,8 @@ from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.money.usage import Usage
 from conversations.models import Completion, Conversation, KeptText, Message, Run, Scenario, Spending, ToolCall
 from conversations.models.tool_call import ToolCallState
-from conversations.services.conversations.conversations import choose_scenario, default_scenario
+from conversations.services.conversations.conversations import choose_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.conversations.deletion import sweep_deleted_conversations
 from conversations.services.ledger.forget_sent_text import forget_sent
 from conversations.services.ledger.ledger import Outcome, settle_completion

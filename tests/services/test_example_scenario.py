@@ -8,7 +8,8 @@ from conversations.example import NAME, SCHEDULE
 from conversations.models import Document, DocumentFile, Scenario
 from conversations.providers.catalog.language_models import default_language_model
 from conversations.selectors.conversations.scenarios import list_scenarios
-from conversations.services.conversations.conversations import choose_scenario, default_scenario
+from conversations.services.conversations.conversations import choose_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.language_models.effective_policy import scenario_policy
 from conversations.services.scenarios.example_scenario import ExampleIsDefault, load_example, remove_example
 from conversations.services.scenarios.scenario_settings import check_scenario

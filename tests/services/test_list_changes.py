@@ -23,17 +23,11 @@ from conversations.live import fanout
 from conversations.models import Conversation, ListChange, Run, Scenario
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
 from conversations.selectors.conversations.deleted_conversations import list_deleted_conversations
+from conversations.selectors.conversations.folders import find_folder, scenario_of_folder
 from conversations.services.conversations import folders
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.conversations.deletion import delete_conversation, delete_permanently, restore_conversation
-from conversations.services.conversations.folders import (
-    change_folder,
-    create_folder,
-    delete_folder,
-    find_folder,
-    fold_folder,
-    scenario_of_folder,
-)
+from conversations.services.conversations.folders import change_folder, create_folder, delete_folder, fold_folder
 from conversations.services.conversations.list_changes import (
     arrange_conversations,
     delete_conversations,

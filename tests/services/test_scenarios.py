@@ -8,7 +8,8 @@ from django.core.exceptions import ValidationError
 from conversations.core.errors import ScenarioNotFound
 from conversations.core.tools.listed_tools import ListedTool
 from conversations.models import McpServer, Scenario
-from conversations.services.conversations.conversations import choose_scenario, default_scenario
+from conversations.services.conversations.conversations import choose_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.scenarios import scenarios
 from conversations.services.scenarios.scenario_settings import check_scenario
 from conversations.services.scenarios.scenarios import check_there_is_room, copy_scenario, delete_scenario

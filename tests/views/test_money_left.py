@@ -13,7 +13,7 @@ from chatsite.accounts.models import Limits, SiteBudget, User
 from conversations.core.errors import ReplyTooExpensive
 from conversations.core.money.allowance import Allowance
 from conversations.models import Document, Scenario, Spending
-from conversations.services.conversations.conversations import default_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.views.usage.money_left import money_left_sentence
 from conversations.wording.error_sentences import ReaderLocale
 from tests.grounding.documents import store_document

@@ -13,7 +13,8 @@ from django.urls import reverse
 
 from chatsite.accounts.models import Limits
 from conversations.models import Scenario, UploadCount
-from conversations.services.conversations.conversations import default_scenario, start_conversation
+from conversations.services.conversations.conversations import start_conversation
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.scenarios.scenario_file import MOST_BYTES, write_document
 from conversations.services.scenarios.scenarios import delete_scenario
 from conversations.views.scenarios import scenarios

@@ -17,14 +17,15 @@ from chatsite.names import clean_name
 from conversations.core.errors import ConversationNotFound, ScenarioNotFound, WebSearchNotOffered
 from conversations.core.frames.definitions import ConversationRenamed, ModelChosen
 from conversations.live.fanout import person_topic, publish, publish_frame
-from conversations.models import Conversation, Folder, Scenario
-from conversations.models.scenario import PLAIN, WITH_TOOLS, WebSearch
+from conversations.models import Conversation, Folder
+from conversations.models.scenario import WebSearch
 from conversations.selectors.conversations.scenarios import find_scenario
 from conversations.selectors.conversations.web_search import web_search_choice
 from conversations.services.language_models.model_choice import check_choice
 
+from .default_scenario import scenario_to_begin_with
+
 KEPT_TEMPORARILY = dt.timedelta(days=1)
-BUILT_IN_TOOLS = ("calculator", "current_time", "search_conversation", "search_documents")
 
 
 def start_conversation(
@@ -77,11 +78,6 @@ def _is_over(conversation: Conversation) -> bool:
     return conversation.temporary_until is not None and conversation.temporary_until <= timezone.now()
 
 
-def scenario_to_begin_with(user: User, scenario_id: int | None = None) -> Scenario:
-    """Return the chosen scenario, or the default if none is. Raises `ScenarioNotFound`."""
-    return default_scenario() if scenario_id is None else find_scenario(user, scenario_id)
-
-
 def choose_scenario(conversation: Conversation, *, user: User, scenario_id: int) -> None:
     """Go on with another scenario from the next reply on, and tell all open pages. Raises `ScenarioNotFound`."""
     if scenario_id != conversation.scenario_id:  # which may be kept though it is no longer offered
@@ -112,21 +108,6 @@ def _scenario_is_there() -> Iterator[None]:
             connection.check_constraints()  # or the database would look for the scenario at the very end
     except IntegrityError as error:
         raise ScenarioNotFound from error
-
-
-def default_scenario() -> Scenario:
-    """Return the scenario that new conversations start with, made at first use.
-
-    One with tools is made beside it: the default has none, because some providers refuse every request with tools.
-    """
-    if found := Scenario.objects.filter(is_default=True).first():
-        return found
-    try:
-        with transaction.atomic():
-            Scenario.objects.create(name=WITH_TOOLS, offered=True, tools=list(BUILT_IN_TOOLS))
-            return Scenario.objects.create(name=PLAIN, offered=True, is_default=True)
-    except IntegrityError:  # another request was first
-        return Scenario.objects.get(is_default=True)
 
 
 def rename_conversation(conversation: Conversation, *, title: str) -> str:

@@ -8,22 +8,16 @@ from django.db import IntegrityError, transaction
 
 from chatsite.accounts.models import User
 from chatsite.names import clean_name
-from conversations.core.errors import FolderNameTaken, FolderNotFound, NameInvisible, TooManyFolders
+from conversations.core.errors import FolderNameTaken, NameInvisible, TooManyFolders
 from conversations.live.fanout import publish_list_change
 from conversations.models import Folder, Scenario
+from conversations.selectors.conversations.folders import find_folder
 from conversations.selectors.conversations.scenarios import find_scenario
 
 from .list_changes import delete_conversations
 
 MOST_FOLDERS = 100
 MOST_NAME_CHARACTERS = 80
-
-
-def find_folder(user: User, folder_id: int) -> Folder:
-    """Return a folder of *user*. Raises `FolderNotFound` also if it is someone else's."""
-    if (found := Folder.objects.select_related("scenario").filter(owner=user, pk=folder_id).first()) is None:
-        raise FolderNotFound
-    return found
 
 
 @transaction.atomic
@@ -71,12 +65,6 @@ def delete_folder(user: User, folder_id: int, *, with_conversations: bool = Fals
         if locked := Folder.objects.select_for_update().filter(pk=folder.pk).first():  # no document comes in now
             locked.delete()
         _announce(user)
-
-
-def scenario_of_folder(user: User, folder: Folder) -> Scenario | None:
-    """Return the scenario that a conversation begun in the folder has; None where the user may no longer choose it."""
-    may_choose = folder.scenario and (folder.scenario.offered or folder.scenario.is_default)
-    return folder.scenario if folder.scenario and (may_choose or folder.scenario.owner_id == user.pk) else None
 
 
 def _scenario(user: User, scenario_id: int | None) -> Scenario | None:

@@ -22,7 +22,7 @@ from conversations.grounding.passage_index import insert_passages
 from conversations.models import Document, DocumentFile, Passage, Scenario
 from conversations.models.document import DocumentState
 from conversations.parsing import ParsedPassage, SkippedParts
-from conversations.services.conversations.conversations import default_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.language_models.model_context import model_context
 
 LEASE = dt.timedelta(seconds=15)

@@ -1,1 +1,1 @@
-"""Imports of other chat programs' exports: their files, the storing of conversations, and what became of each."""
+"""Imports of other chat programs' exports: files come in by `import_files`, a worker claims one and runs it."""

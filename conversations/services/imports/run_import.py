@@ -18,7 +18,7 @@ from conversations.core.imports.imported import BrokenConversation, ImportedConv
 from conversations.core.imports.read_export import Export, FailedFile, Found, OwnFile
 from conversations.models import ConversationImport
 from conversations.models.conversation_import import ImportState
-from conversations.services.conversations.conversations import default_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 
 from .import_claim import ClaimedImport, end_import, renew_lease, rest_import
 from .import_pictures import PictureReader, add_pictures

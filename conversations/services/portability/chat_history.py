@@ -29,7 +29,7 @@ from conversations.core.window.history import HistoryMessage, sendable
 from conversations.live.fanout import MESSAGES, publish
 from conversations.models import Conversation, Message, PathChange, Scenario, ToolCall
 from conversations.selectors.conversations.sent_request import prompt_message
-from conversations.services.conversations.conversations import scenario_to_begin_with
+from conversations.services.conversations.default_scenario import scenario_to_begin_with
 from conversations.services.language_models.model_context import ModelContext, conversation_context
 from conversations.services.messages.post_message import title_from
 from conversations.services.scenarios.scenario_settings import check_scenario

@@ -16,7 +16,7 @@ from chatsite.accounts.models import User
 from conversations.access import lock_admitted
 from conversations.core.errors import LimitReached
 from conversations.models import Conversation, Message, Picture, Share
-from conversations.services.conversations.conversations import scenario_to_begin_with
+from conversations.services.conversations.default_scenario import scenario_to_begin_with
 from conversations.services.documents.storage_limit import check_storage
 from conversations.services.limits.message_checks import check_messages_are_allowed
 

@@ -15,7 +15,7 @@ from chatsite.accounts.models import User
 from chatsite.postgres.connection import long_work
 from conversations.models import Conversation, Message, MessagePostings, Run
 from conversations.selectors.retention.holds import is_anything_held
-from conversations.services.conversations.conversations import default_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.ledger.anonymize_ledger import forget_in_rows, wait_for_other_deletions
 from conversations.services.replies.stop_reply import stop_replies
 

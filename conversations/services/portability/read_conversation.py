@@ -42,7 +42,7 @@ from conversations.models.tool_call import ENDED
 from conversations.parsing import read_picture
 from conversations.selectors.conversations.exported_messages import CALL, RATING
 from conversations.services.conversations.conversation_json import SETTINGS
-from conversations.services.conversations.conversations import scenario_to_begin_with
+from conversations.services.conversations.default_scenario import scenario_to_begin_with
 from conversations.services.documents.storage_limit import check_storage
 from conversations.services.language_models.model_choice import check_choice
 

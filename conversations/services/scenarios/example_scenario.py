@@ -6,7 +6,7 @@ from django.db import transaction
 
 from conversations.example import CAP_TOKENS, NAME, SCHEDULE, SCHEDULE_NAME, SYSTEM_PROMPT
 from conversations.models import Conversation, Document, Scenario
-from conversations.services.conversations.conversations import default_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.documents.documents import add_document
 
 

@@ -10,7 +10,7 @@ from chatsite.accounts.models import User
 from conversations.models import Conversation, Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.selectors.conversations.scenarios import find_own_scenario, find_scenario
-from conversations.services.conversations.conversations import default_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.ledger.anonymize_ledger import wait_for_other_deletions
 from conversations.tools.toolbox import offered_keys
 

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_GET
 from conversations.access import find_conversation
 from conversations.models import Conversation, Document
 from conversations.selectors.conversations.documents import in_reach_of
+from conversations.selectors.conversations.folders import find_folder
 from conversations.selectors.conversations.scenarios import list_scenarios
-from conversations.services.conversations.conversations import scenario_to_begin_with
-from conversations.services.conversations.folders import find_folder
+from conversations.services.conversations.default_scenario import scenario_to_begin_with
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest

@@ -19,6 +19,7 @@ from conversations.core.errors import InputError
 from conversations.models import Folder
 from conversations.models.conversation import UNTITLED
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
+from conversations.selectors.conversations.folders import find_folder
 from conversations.selectors.conversations.list_pages import PageEnd
 from conversations.selectors.conversations.scenarios import list_scenarios
 from conversations.services.conversations.folders import (
@@ -26,7 +27,6 @@ from conversations.services.conversations.folders import (
     change_folder,
     create_folder,
     delete_folder,
-    find_folder,
     fold_folder,
 )
 from conversations.services.conversations.list_changes import move_conversations

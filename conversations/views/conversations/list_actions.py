@@ -18,9 +18,9 @@ from conversations.core.errors import FrameError
 from conversations.models import Conversation, Folder, ListChange
 from conversations.models.conversation import UNTITLED
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
+from conversations.selectors.conversations.folders import find_folder
 from conversations.selectors.conversations.list_pages import PageEnd
 from conversations.selectors.retention.holds import holds_on
-from conversations.services.conversations.folders import find_folder
 from conversations.services.conversations.list_changes import (
     arrange_conversations,
     delete_conversations,

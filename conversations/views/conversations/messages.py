@@ -21,11 +21,8 @@ from conversations.core.errors import (
 )
 from conversations.models import Scenario
 from conversations.selectors.conversations.pictures import ShownPicture, added_pictures
-from conversations.services.conversations.conversations import (
-    default_scenario,
-    scenario_to_begin_with,
-    start_conversation,
-)
+from conversations.services.conversations.conversations import start_conversation
+from conversations.services.conversations.default_scenario import default_scenario, scenario_to_begin_with
 from conversations.services.messages.post_message import PostedMessage, post_message
 from conversations.services.replies.continue_reply import continue_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply

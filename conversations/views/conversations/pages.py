@@ -15,10 +15,10 @@ from conversations.access import find_conversation
 from conversations.core.errors import ConversationNotFound
 from conversations.models import Conversation
 from conversations.selectors.conversations.deleted_conversations import find_deleted_conversation
+from conversations.selectors.conversations.folders import find_folder, scenario_of_folder
 from conversations.selectors.conversations.sources import question_at
 from conversations.selectors.conversations.thread import position_of, position_on
-from conversations.services.conversations.conversations import scenario_to_begin_with
-from conversations.services.conversations.folders import find_folder, scenario_of_folder
+from conversations.services.conversations.default_scenario import scenario_to_begin_with
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest

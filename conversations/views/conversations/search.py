@@ -34,7 +34,7 @@ from conversations.selectors.search.found_text import MarkedPiece, mark_parts
 from conversations.selectors.search.hits import MessageHits, TitleHit
 from conversations.selectors.search.search_own_messages import NOTHING_SHOWN, search_own_messages
 from conversations.selectors.search.search_titles import search_similar_titles, search_titles
-from conversations.services.conversations.conversations import scenario_to_begin_with
+from conversations.services.conversations.default_scenario import scenario_to_begin_with
 from conversations.services.language_models.model_choice import choose_model, offered_models
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors

@@ -29,7 +29,7 @@ from conversations.core.errors import (
 from conversations.live.database_threads import in_thread
 from conversations.models import Document
 from conversations.selectors.conversations.documents import read_piece
-from conversations.services.conversations.folders import find_folder
+from conversations.selectors.conversations.folders import find_folder
 from conversations.services.documents.documents import (
     AddedDocument,
     Place,

@@ -29,7 +29,7 @@ from conversations.selectors.conversations.scenarios import (
     list_own_scenarios,
     list_scenarios,
 )
-from conversations.services.conversations.conversations import default_scenario
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.documents.upload_limits import count_upload
 from conversations.services.language_models.model_context import model_context
 from conversations.services.scenarios.scenario_file import problems_of, read_document, write_document
