@@ -14,13 +14,13 @@ from conversations.core.errors import InvalidHistory
 from conversations.models import Conversation, Message, Summary
 from conversations.models.rating import Verdict
 from conversations.parsing import read_picture
-from conversations.services.conversations.conversation_json import whole_conversation_json
 from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.conversations.notes import save_notes
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.services.messages.rate_reply import rate_reply
-from conversations.services.portability.read_conversation import read_conversation
+from conversations.services.portability.conversation_json import whole_conversation_json
+from conversations.services.portability.read_conversation_json import read_conversation
 from conversations.services.replies.end_reply import COMPLETE, STOPPED, end_reply
 from conversations.services.replies.reasoning import Reasoning
 from conversations.wording.import_reports import report_lines

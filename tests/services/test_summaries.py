@@ -15,10 +15,10 @@ from conversations.models import Completion, Message, Summary, SummaryState
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
 from conversations.selectors.conversations.sent_request import sent_request
-from conversations.services.conversations.conversation_json import conversation_json
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.forget_messages import forget_above, remember_everything
 from conversations.services.messages.mark_message import exclude_message
+from conversations.services.portability.conversation_json import conversation_json
 from conversations.services.summaries import store_summary
 from conversations.services.summaries.change_summary import edit_summary, summarise_conversation, undo_summary
 from conversations.services.summaries.claim_summary import MOST_ATTEMPTS, claim_summary

@@ -9,7 +9,7 @@ from django.http import HttpResponseBase
 from conversations.models import Conversation
 from conversations.models.conversation import short_id
 from conversations.selectors.conversations.exported_messages import exported_messages, known_cost
-from conversations.services.conversations.conversation_json import conversation_json
+from conversations.services.portability.conversation_json import conversation_json
 from conversations.views.usage.csv_response import csv_response, file_response
 
 NUMBERS = ("position", "shown", "role", "state", "error", "created_at")

@@ -15,7 +15,7 @@ from conversations.core.imports.imported import BrokenConversation, ImportedConv
 from conversations.core.imports.json_stream import MOST_CHARACTERS
 from conversations.core.imports.read_export import OwnFile
 from conversations.models import Conversation, ConversationOrigin
-from conversations.services.portability.read_conversation import read_conversation, read_head
+from conversations.services.portability.read_conversation_json import read_conversation, read_head
 
 from .import_report import ImportOutcome
 from .store_conversations import ImportTarget

@@ -25,7 +25,7 @@ from conversations.models import ApiKey, Completion, Conversation, Document, Pic
 from conversations.selectors.conversations.documents import read_piece
 from conversations.selectors.conversations.pictures import read_picture_bytes
 from conversations.selectors.review.readings import readings_about
-from conversations.services.conversations.conversation_json import about_conversation, as_json, conversation_json
+from conversations.services.portability.conversation_json import about_conversation, as_json, conversation_json
 from conversations.services.scenarios.scenario_file import write_document
 
 from .export_texts import read_me

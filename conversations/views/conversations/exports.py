@@ -20,7 +20,7 @@ from conversations.models import Conversation, Folder
 from conversations.models.conversation import UNTITLED
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
 from conversations.selectors.conversations.folders import find_folder
-from conversations.services.conversations.conversation_json import whole_conversation_json
+from conversations.services.portability.conversation_json import whole_conversation_json
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.export_stream import export_response

@@ -1,4 +1,4 @@
-"""Read the JSON file of one conversation back: `services.conversations.conversation_json` writes it.
+"""Read the JSON file of one conversation back: `services.portability.conversation_json` writes it.
 
 The file is read a line at a time, and stored in one transaction: all of it or nothing. What is read back and exported
 again has the same bytes, with these exceptions: `id` is another one where it is taken, `scenario` is the one that the
@@ -41,10 +41,10 @@ from conversations.models.message import MessageState
 from conversations.models.tool_call import ENDED
 from conversations.parsing import read_picture
 from conversations.selectors.conversations.exported_messages import CALL, RATING
-from conversations.services.conversations.conversation_json import SETTINGS
 from conversations.services.conversations.default_scenario import scenario_to_begin_with
 from conversations.services.documents.storage_limit import check_storage
 from conversations.services.language_models.model_choice import check_choice
+from conversations.services.portability.conversation_json import SETTINGS
 
 AT_ONCE = 500
 MOST_AHEAD = 10_000  # how far a message may name one that comes later: a reply comes behind its steps
