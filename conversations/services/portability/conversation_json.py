@@ -2,7 +2,7 @@
 
 The account's export and the export of one conversation have the same form. A conversation alone numbers its messages
 from 1 in the order of the file, has its pictures in it, and leaves out `requests`: they are rows of this site's ledger.
-So an import reads it back (`services.portability.read_conversation_json`), and what is exported then has the same bytes.
+So an import reads it back (`read_conversation_json`), and what is exported then has the same bytes.
 """
 
 from __future__ import annotations
