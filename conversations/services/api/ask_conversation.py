@@ -1,6 +1,6 @@
-"""A chat completion in a conversation: the program sends what is new, and the reply lives as on the page.
+"""Ask in a conversation for a program, which sends what is new: the reply lives as on the page.
 
-    post_message ─▶ worker ─▶ the reply grows in its row ─▶ read here until it has ended, a few times a second
+    post_message ─▶ worker ─▶ the reply grows in its row ─▶ followed_reply reads it until it has ended
 
 So it is on its owner's page at the same time, with recall, summary, tools and documents of the scenario, and a client
 that goes away ends nothing. The conversation sets what is asked for: its scenario, its language model.
@@ -8,44 +8,21 @@ that goes away ends nothing. The conversation sets what is asked for: its scenar
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import uuid
 from dataclasses import dataclass
-from functools import partial
 
 from django.db import transaction
-from django.db.models import Q, Sum
 
 from conversations.access import find_conversation, lock_admitted
 from conversations.core.api.chat_request import ChatRequest
-from conversations.core.errors import (
-    ApiKeyInvalid,
-    CompletionError,
-    ConversationError,
-    ConversationNotFound,
-    ParameterInvalid,
-    ReplyStopped,
-)
-from conversations.core.errors.stored_errors import sentence_for
-from conversations.live.database_retries import retry_while_database_down
-from conversations.models import ApiKey, Completion, Conversation, Message, Run
-from conversations.models.message import MessageState
+from conversations.core.errors import ConversationNotFound, ParameterInvalid
+from conversations.models import ApiKey, Conversation, Run
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.language_models.model_choice import choose_model
 from conversations.services.limits.key_limits import check_key_rate, lock_open_key
 from conversations.services.messages.post_message import post_message
-from conversations.services.replies.step_progress import StepProgress
-from conversations.services.replies.stop_reply import stop_reply
 
-from .complete_chat import ChatUsage, CompletedChat
 from .key_models import find_model_of_key
-from .key_watcher import key_watcher
-from .running_chat import AnswerPiece, Event, EventQueue, Failed
-
-logger = logging.getLogger(__name__)
-LOOK_SECONDS = 0.25
-BETWEEN_STEPS = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,117 +81,3 @@ def _find_or_begin(key: ApiKey, public_id: uuid.UUID, request: ChatRequest) -> C
     if key.is_bound and conversation.scenario_id != key.scenario_id:
         raise ConversationNotFound
     return conversation
-
-
-class FollowedReply(EventQueue):
-    """A reply as it is read by a program: the same events as those of a `RunningChat`.
-
-    Closing it ends nothing but the reading; a key that is revoked stops the reply.
-    """
-
-    def __init__(self, asked: AskedReply) -> None:
-        super().__init__()
-        self._asked = asked
-        self._sent = ""
-        self._sent_reasoning = 0
-        self._loop = asyncio.get_running_loop()
-        self._task = asyncio.create_task(self._follow(), name="follow a reply")
-        key_watcher().watch(asked.key.pk, self._revoke)
-
-    async def close(self) -> None:
-        self._end()
-        await asyncio.wait([self._task])
-
-    def close_soon(self) -> None:
-        if not self._task.done() and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._end)
-
-    def _end(self) -> None:
-        key_watcher().forget(self._revoke)
-        self._task.cancel()
-
-    def _revoke(self) -> None:
-        key_watcher().forget(self._revoke)
-        self.put(Failed(ApiKeyInvalid()))
-        self._task.cancel()
-        self._stopping = asyncio.create_task(self._stop())
-
-    async def _stop(self) -> None:
-        asked = self._asked
-        await retry_while_database_down(partial(stop_reply, conversation=asked.conversation, reply_id=asked.reply_id))
-
-    async def _follow(self) -> None:
-        try:
-            while not await self._look():  # noqa: ASYNC110 -- no event tells what another process has stored
-                await asyncio.sleep(LOOK_SECONDS)
-        except ConversationError as error:
-            self.put(Failed(error))
-        except Exception:
-            logger.exception("a reply could not be read for a program")
-            self.put(Failed(ConversationError()))
-
-    async def _look(self) -> bool:
-        """Read what has been added; return whether it has ended."""
-        reading = await retry_while_database_down(partial(_read, self._asked))
-        self.window_id = self.window_id or reading.window_id
-        if reading.text.startswith(self._sent):
-            added, self._sent = reading.text[len(self._sent) :], reading.text
-            thought = reading.reasoning[self._sent_reasoning :]
-            self._sent_reasoning = max(self._sent_reasoning, len(reading.reasoning))
-            if added or thought:
-                self.put(AnswerPiece(added, thought))
-        if reading.end is not None:
-            self.put(reading.end)
-        return reading.end is not None
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    text: str
-    reasoning: str
-    window_id: uuid.UUID | None
-    end: Event | None
-
-
-def _read(asked: AskedReply) -> _Reading:
-    """Read a reply with its steps, as far as it is stored. Raises `ConversationNotFound` once it is deleted."""
-    is_of_it = Q(pk=asked.reply_id) | Q(step_of=asked.reply_id, role="assistant")
-    rows = list(Message.objects.filter(is_of_it).order_by("position"))
-    if not rows or rows[-1].pk != asked.reply_id:
-        raise ConversationNotFound
-    reply = rows[-1]
-    text = BETWEEN_STEPS.join(row.content for row in rows if row.content)
-    reasoning = BETWEEN_STEPS.join(row.reasoning for row in rows if row.reasoning)
-    window_id = (
-        Completion.objects.filter(reply=reply, window__isnull=False)
-        .order_by("pk")
-        .values_list("opening_key", flat=True)
-        .first()
-    )
-    end = None if reply.state == MessageState.STREAMING else _end_of(reply, text, reasoning, window_id)
-    return _Reading(text, reasoning, window_id, end)
-
-
-def _end_of(reply: Message, text: str, reasoning: str, window_id: uuid.UUID | None) -> Event:
-    if reply.state == MessageState.STOPPED:  # no finish reason says that the answer is not whole
-        return Failed(ReplyStopped())
-    if reply.state in (MessageState.FAILED, MessageState.INTERRUPTED):
-        error = CompletionError()
-        error.code, error.args = reply.error_code, (sentence_for(reply.error_code, reply.error_params),)  # type: ignore[misc]
-        return Failed(error)
-    rows = Completion.objects.filter(reply=reply)
-    last = rows.order_by("-pk").first()
-    sums = rows.aggregate(
-        *map(Sum, ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_tokens", "cost_usd"))
-    )
-    usage = ChatUsage(
-        input_tokens=sums["input_tokens__sum"] or 0,
-        output_tokens=sums["output_tokens__sum"] or 0,
-        cached_input_tokens=sums["cached_input_tokens__sum"],
-        reasoning_tokens=sums["reasoning_tokens__sum"],
-        estimated=rows.filter(usage_estimated=True).exists(),
-        cost_usd=sums["cost_usd__sum"],
-        window_id=window_id or uuid.UUID(int=0),
-    )
-    progress = StepProgress(may_call=False, pieces=[text], thoughts=[reasoning] if reasoning else [])
-    return CompletedChat(progress, usage, last.finish_reason if last and last.finish_reason else "stop")

@@ -14,8 +14,9 @@ from chatsite.postgres.pool import release_connection
 from conversations.core.api.chat_request import CONVERSATION_HEADER, ChatRequest, read_chat_request
 from conversations.models import ApiKey, ApiScope
 from conversations.providers.clients.client_pool import completion_client
-from conversations.services.api.ask_conversation import AskedReply, FollowedReply, ask_conversation
+from conversations.services.api.ask_conversation import AskedReply, ask_conversation
 from conversations.services.api.complete_chat import CompletedChat
+from conversations.services.api.followed_reply import FollowedReply
 from conversations.services.api.prepare_chat import PreparedChat, prepare_chat
 from conversations.services.api.running_chat import AnswerPiece, EventQueue, Failed, RunningChat
 
