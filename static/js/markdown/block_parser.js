@@ -9,6 +9,7 @@
 import { formulaEnd } from "./formula_marks.js";
 import { readDefinition } from "./link_parser.js";
 import { trimMarkdown } from "./markdown_characters.js";
+import { readAlignments, splitRow } from "./table_row.js";
 
 export const MAX_PARTS = 10_000;
 export const MAX_PARAGRAPH_CHARACTERS = 20_000;
@@ -744,59 +745,4 @@ function isSpace(character) {
 /** @param {number} level */
 function headingTag(level) {
   return `h${Math.min(level + 2, level > 3 ? 6 : 5)}`;
-}
-
-/**
- * Return how the columns are aligned by a table's second line, if it is one.
- * @param {string} line
- */
-function readAlignments(line) {
-  const columns = line.split("|").map(trimMarkdown);
-  const last = columns.length - 1;
-  const alignments = [];
-  for (const [index, column] of columns.entries()) {
-    if (!column && index !== 0 && index !== last) {
-      return undefined;
-    }
-    if (column && !/^:?-+:?$/.test(column)) {
-      return undefined;
-    }
-    if (column) {
-      const right = column.endsWith(":");
-      alignments.push(
-        right && column.startsWith(":") ? "center" : right ? "right" : column.startsWith(":") ? "left" : "",
-      );
-    }
-  }
-  return alignments;
-}
-
-/**
- * Split a row at its bars, unless they are escaped.
- * @param {string} row
- */
-function splitRow(row) {
-  const cells = [];
-  let [cell, last, isEscaped] = ["", 0, false];
-  for (let position = 0; position < row.length; position += 1) {
-    if (row[position] === "|") {
-      if (isEscaped) {
-        cell += row.slice(last, position - 1);
-        last = position;
-      } else {
-        cells.push(cell + row.slice(last, position));
-        cell = "";
-        last = position + 1;
-      }
-    }
-    isEscaped = row[position] === "\\";
-  }
-  cells.push(cell + row.slice(last));
-  if (cells[0] === "") {
-    cells.shift();
-  }
-  if (cells.at(-1) === "") {
-    cells.pop();
-  }
-  return cells;
 }

@@ -3,7 +3,7 @@
  * HTML; what has not changed is not touched, and text that grows gets only what is new, which fades in.
  */
 
-/** @import { Piece } from "./inline_parser.js" */
+/** @import { Piece } from "./inline_pieces.js" */
 
 const ELEMENTS = new Set(
   "a blockquote br button code div em h3 h4 h5 h6 hr input li ol p pre s span strong table tbody td th thead tr ul".split(

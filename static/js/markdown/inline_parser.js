@@ -5,8 +5,9 @@
  * Pure: knows no page.
  */
 
+import { closeEmphasis, closeStrikes, pairMarks } from "./emphasis_marks.js";
 import { inlineFormulaEnd } from "./formula_marks.js";
-import { hostOf, isAllowedAddress, normaliseAddress, readDestination, titleEnd } from "./link_parser.js";
+import { isAllowedAddress, normaliseAddress, readDestination, titleEnd } from "./link_parser.js";
 import { isPunctuation, isShowable, isWhiteSpace, namedCharacter, normaliseLabel } from "./markdown_characters.js";
 
 const MAX_NESTING = 20;
@@ -18,9 +19,6 @@ const ADDRESS_IN_BRACKETS = /<([a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^<>\0-\x20]*)>/y;
 const MAIL =
   /<([a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*)>/y;
 const CITATION = /\[([1-9][0-9]{0,2}(?:[ \u00a0]?[,;，、；][ \u00a0]?[1-9][0-9]{0,2}){0,9})\](?!\()/y;
-const BARE_ADDRESS =
-  /(?<![A-Za-z0-9_/@.])(?:[hH][tT][tT][pP][sS]?:\/\/|[wW][wW][wW]\.)[^\s<>`\u3000-\u303f\uff00-\uffef]+/g;
-const HOST_IN_TEXT = /(?:(?<=\/\/)|(?<![\p{L}\p{N}_/.-]))(?:[\p{L}\p{N}_-]{1,63}\.){1,10}\p{L}{2,63}/gu;
 
 /**
  * @typedef {object} Token
@@ -93,10 +91,10 @@ export class InlineParser {
       pairMarks(marks);
     }
     for (const marks of this.allMarks) {
-      this.#closeStrikes(marks);
+      closeStrikes(marks, this.tokens);
     }
     for (const marks of this.allMarks) {
-      this.#closeEmphasis(marks);
+      closeEmphasis(marks, this.tokens);
     }
     return this.tokens;
   }
@@ -568,105 +566,6 @@ export class InlineParser {
     this.position += written.length;
     return true;
   }
-
-  /** @param {Mark[]} marks */
-  #closeStrikes(marks) {
-    const lone = [];
-    for (const mark of marks) {
-      if (mark.marker === "~" && mark.end >= 0) {
-        const closing = marks[mark.end].token;
-        this.tokens[mark.token] = { type: "open", tag: "s", text: "" };
-        this.tokens[closing] = { type: "close", tag: "s", text: "" };
-        const before = this.tokens[closing - 1];
-        before.type === "text" && before.text === "~" && lone.push(closing - 1);
-      }
-    }
-    for (let index = lone.pop(); index !== undefined; index = lone.pop()) {
-      let last = index + 1;
-      while (last < this.tokens.length && this.tokens[last].type === "close" && this.tokens[last].tag === "s") {
-        last += 1;
-      }
-      last -= 1;
-      [this.tokens[index], this.tokens[last]] = [this.tokens[last], this.tokens[index]];
-    }
-  }
-
-  /** @param {Mark[]} marks */
-  #closeEmphasis(marks) {
-    for (let index = marks.length - 1; index >= 0; index -= 1) {
-      const opener = marks[index];
-      if (opener.marker === "~" || opener.end < 0) {
-        continue;
-      }
-      const closer = marks[opener.end];
-      const before = marks[index - 1];
-      const isStrong =
-        index > 0 &&
-        before.end === opener.end + 1 &&
-        before.marker === opener.marker &&
-        before.token === opener.token - 1 &&
-        marks[opener.end + 1].token === closer.token + 1;
-      const tag = isStrong ? "strong" : "em";
-      this.tokens[opener.token] = { type: "open", tag, text: "" };
-      this.tokens[closer.token] = { type: "close", tag, text: "" };
-      if (isStrong) {
-        this.tokens[before.token].text = "";
-        this.tokens[marks[opener.end + 1].token].text = "";
-        index -= 1;
-      }
-    }
-  }
-}
-
-/**
- * Find for each mark that may close the one that it closes, by the rules of CommonMark, in linear time.
- * @param {Mark[]} marks
- */
-function pairMarks(marks) {
-  /** @type {Record<string, number[]>} */
-  const bottoms = {};
-  /** @type {number[]} */
-  const jumps = [];
-  let [head, lastToken] = [0, -2];
-  marks.forEach((closer, index) => {
-    jumps.push(0);
-    if (marks[head].marker !== closer.marker || lastToken !== closer.token - 1) {
-      head = index;
-    }
-    lastToken = closer.token;
-    if (!closer.close) {
-      return;
-    }
-    bottoms[closer.marker] ??= [-1, -1, -1, -1, -1, -1];
-    const bottom = bottoms[closer.marker];
-    const slot = (closer.open ? 3 : 0) + (closer.length % 3);
-    let at = head - jumps[head] - 1;
-    let lowest = at;
-    for (; at > bottom[slot]; at -= jumps[at] + 1) {
-      const opener = marks[at];
-      if (opener.marker !== closer.marker || !opener.open || opener.end >= 0) {
-        continue;
-      }
-      const isOdd =
-        (opener.close || closer.open) &&
-        (opener.length + closer.length) % 3 === 0 &&
-        (opener.length % 3 !== 0 || closer.length % 3 !== 0);
-      if (!isOdd) {
-        const jump = at > 0 && !marks[at - 1].open ? jumps[at - 1] + 1 : 0;
-        jumps[index] = index - at + jump;
-        jumps[at] = jump;
-        closer.open = false;
-        opener.end = index;
-        opener.close = false;
-        lowest = -1;
-        lastToken = -2;
-        break;
-      }
-    }
-    if (lowest !== -1) {
-      bottom[(closer.open ? 3 : 0) + (closer.length % 3)] = lowest;
-    }
-  });
 }
 
 /**
@@ -676,153 +575,4 @@ function pairMarks(marks) {
 function characterBefore(text, position) {
   const isPair = /[\udc00-\udfff]/.test(text[position - 1]) && position > 1;
   return isPair ? text.slice(position - 2, position) : text[position - 1];
-}
-
-/**
- * @typedef {object} Piece an element, or text without a tag
- * @property {string} tag
- * @property {string} text
- * @property {Record<string, string>} [attributes]
- * @property {Piece[]} [children]
- */
-
-/**
- * Return what *tokens* are as a tree: links with the host that they lead to, addresses in the text as links.
- * @param {Token[]} tokens
- * @returns {Piece[]}
- */
-export function toPieces(tokens) {
-  /** @type {Piece[]} */
-  const root = [];
-  const stack = [root];
-  const links = [];
-  let text = ""; // of the link that is open
-  const add = (/** @type {Piece} */ piece) => {
-    const last = stack.at(-1)?.at(-1);
-    if (!piece.tag && last && !last.tag) {
-      last.text += piece.text;
-    } else {
-      stack.at(-1)?.push(piece);
-    }
-  };
-  for (const token of joinTexts(tokens)) {
-    if (token.type === "open") {
-      /** @type {Piece} */
-      const piece = { tag: token.tag, text: "", children: [] };
-      if (token.tag === "a") {
-        piece.attributes = linkAttributes(token.href ?? "");
-        links.push(token.href ?? "");
-        text = "";
-      }
-      add(piece);
-      stack.push(piece.children ?? []);
-    } else if (token.type === "close") {
-      const host = token.tag === "a" ? hostOf(links.pop() ?? "") : "";
-      if (token.tag === "a" && namesAnotherHost(text, host)) {
-        add(hostLabel(host));
-      }
-      stack.pop();
-    } else if (token.type === "image" && !links.length) {
-      const href = token.href ?? "";
-      const host = hostOf(href);
-      const children = [{ tag: "", text: token.text }, hostLabel(host)];
-      namesAnotherHost(`${token.text} (${host})`, host) && children.push(hostLabel(host));
-      add({ tag: "a", text: "", attributes: { ...linkAttributes(href), class: "image-link" }, children });
-    } else {
-      text += token.text;
-      addToken(token, links.length > 0, add);
-    }
-  }
-  return root;
-}
-
-/**
- * @param {Token} token
- * @param {boolean} isInLink
- * @param {(piece: Piece) => void} add
- */
-function addToken({ type, text }, isInLink, add) {
-  if (type === "break") {
-    add({ tag: "br", text: "" });
-    add({ tag: "", text: "\n" });
-  } else if (type === "code") {
-    add({ tag: "code", text: "", children: [{ tag: "", text }] });
-  } else if (type === "citation") {
-    const attributes = { type: "button", class: "citation", "data-citation": text };
-    add({ tag: "button", text: "", attributes, children: [{ tag: "", text: `[${text}]` }] });
-  } else if (type === "text" && !isInLink) {
-    linkAddresses(text, add);
-  } else {
-    add({ tag: "", text });
-  }
-}
-
-/**
- * @param {string} text
- * @param {(piece: Piece) => void} add
- */
-function linkAddresses(text, add) {
-  let shown = 0;
-  for (const match of text.matchAll(BARE_ADDRESS)) {
-    const written = withoutPunctuation(match[0]);
-    const href = normaliseAddress((/^www\./i.test(written) ? "https://" : "") + written);
-    if (isAllowedAddress(href)) {
-      const host = hostOf(href);
-      add({ tag: "", text: text.slice(shown, match.index) });
-      const children = [{ tag: "", text: written }];
-      namesAnotherHost(written, host) && children.push(hostLabel(host));
-      add({ tag: "a", text: "", attributes: linkAttributes(href), children });
-      shown = match.index + written.length;
-    }
-  }
-  add({ tag: "", text: text.slice(shown) });
-}
-
-/** @param {string} address */
-function withoutPunctuation(address) {
-  let unopened = address.split(")").length - address.split("(").length;
-  let end = address.length;
-  while (end && ("?!.,:;*_~'\"[]".includes(address[end - 1]) || (address[end - 1] === ")" && unopened > 0))) {
-    unopened -= address[end - 1] === ")" ? 1 : 0;
-    end -= 1;
-  }
-  return address.slice(0, end);
-}
-
-/** @param {string} href */
-function linkAttributes(href) {
-  const attributes = { href, target: "_blank", referrerpolicy: "no-referrer", rel: "noopener noreferrer nofollow ugc" };
-  return href ? { ...attributes, title: href } : attributes;
-}
-
-/**
- * @param {string} host
- * @returns {Piece}
- */
-function hostLabel(host) {
-  return { tag: "span", text: "", attributes: { class: "link-host" }, children: [{ tag: "", text: ` (${host})` }] };
-}
-
-/**
- * @param {string} text
- * @param {string} host
- */
-function namesAnotherHost(text, host) {
-  const named = [...text.matchAll(HOST_IN_TEXT)].map(([found]) => found.toLowerCase().replace(/^www\./, ""));
-  return named.some((name) => !`.${host}`.endsWith(`.${name}`));
-}
-
-/** @param {Token[]} tokens */
-function joinTexts(tokens) {
-  /** @type {Token[]} */
-  const joined = [];
-  for (const token of tokens) {
-    const last = joined.at(-1);
-    if (token.type === "text" && last?.type === "text") {
-      last.text += token.text;
-    } else {
-      joined.push({ ...token });
-    }
-  }
-  return joined;
 }

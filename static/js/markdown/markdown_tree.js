@@ -1,12 +1,13 @@
 /** Blocks of Markdown as the elements that the server draws of them, still without a page. */
 
 import { BlockParser, BlockTooComplex, MAX_PARAGRAPH_CHARACTERS } from "./block_parser.js";
-import { InlineParser, toPieces } from "./inline_parser.js";
+import { InlineParser } from "./inline_parser.js";
+import { toPieces } from "./inline_pieces.js";
 import { readOpenText } from "./open_text.js";
 
 /**
  * @import { Block } from "./block_parser.js"
- * @import { Piece } from "./inline_parser.js"
+ * @import { Piece } from "./inline_pieces.js"
  */
 
 const MAX_NESTED_ELEMENTS = 100;
