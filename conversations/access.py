@@ -11,7 +11,6 @@ import uuid
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q
-from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import Admission, find_admission, lock_admission
 from chatsite.accounts.gate.seats import admit
@@ -32,6 +31,7 @@ from conversations.core.errors import (
     SignInRequired,
 )
 from conversations.models import Conversation, Document, Folder, Message, Picture, Scenario, Share, ToolCall
+from conversations.models.revocable import is_open_now
 from conversations.services.retention.put_off import put_off_deletion
 
 Person = AbstractBaseUser | AnonymousUser
@@ -140,9 +140,8 @@ def find_shared(token_digest: str) -> Share:
     Raises `ShareNotFound` once it is over or revoked, while its conversation is deleted, and while its owner is not
     admitted to the site.
     """
-    goes_on = Q(ends_at=None) | Q(ends_at__gt=Now())
-    shares = Share.objects.select_related("conversation")
-    found = shares.filter(goes_on, token_digest=token_digest, revoked_at=None, conversation__deleted_at=None).first()
+    shares = Share.objects.filter(is_open_now(), token_digest=token_digest, conversation__deleted_at=None)
+    found = shares.select_related("conversation").first()
     if found is None or found.owner_id != found.conversation.owner_id:
         raise ShareNotFound
     if find_admission(found.owner_id) is not Admission.ADMITTED:

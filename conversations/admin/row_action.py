@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from conversations.admin.base_admin import ReadOnlyAdmin
+from conversations.models.revocable import Revocable
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -71,13 +70,6 @@ class RowActionAdmin(ReadOnlyAdmin):
         return f"conversations_{self.opts.model_name}_{view}"
 
 
-class Revocable(Protocol):
-    """A row that ends at a moment, if that is set, or once it is revoked."""
-
-    ends_at: dt.datetime | None
-    revoked_at: dt.datetime | None
-
-
 class RevocableAdmin(RowActionAdmin):
     """What a user has made for others or for programs: an admin sees whose it is, and may revoke it."""
 
@@ -89,4 +81,4 @@ class RevocableAdmin(RowActionAdmin):
     search_help_text = _("Email address of the owner")
 
     def can_act(self, row: Revocable) -> bool:
-        return row.revoked_at is None and (row.ends_at is None or row.ends_at > timezone.now())
+        return row.is_open

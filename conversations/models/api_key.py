@@ -12,6 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from chatsite.names import NameField
 
+from .revocable import Revocable
+
 
 class ApiScope(models.TextChoices):
     """What a key may do."""
@@ -20,7 +22,7 @@ class ApiScope(models.TextChoices):
     READ = "read", _("read window records")
 
 
-class ApiKey(models.Model):
+class ApiKey(Revocable, models.Model):
     """A key with which programs act for its *owner*, within its own limits and the owner's.
 
     Its text is `wsk_LOOKUP_SECRET`. It is shown once: *lookup* finds the row, and of the secret only *secret_digest*,

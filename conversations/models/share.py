@@ -15,9 +15,10 @@ from django.utils.translation import gettext_lazy as _
 from chatsite.names import NameField
 
 from .message import MessageState
+from .revocable import Revocable
 
 
-class Share(models.Model):
+class Share(Revocable, models.Model):
     """A snapshot of *conversation*: what was chosen of it is in `SharedMessage`, and stays as it is.
 
     Who has the token of its link reads it. It is found by *token_digest*, the SHA-256 of the token in hexadecimal;

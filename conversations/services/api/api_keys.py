@@ -29,7 +29,7 @@ from chatsite.accounts.sign_up.one_time_links import hash_token
 from conversations.access import lock_admitted, require_admitted
 from conversations.core.errors import ApiKeyInvalid, ApiKeyNotFound, ApiOff, ApiScopeMissing, TooManyApiKeys
 from conversations.models import ApiKey, ApiScope, Scenario
-from conversations.services.limits.key_limits import is_open
+from conversations.models.revocable import is_open_now
 
 LOOKUP_CHARACTERS = 12
 SECRET_BYTES = 32
@@ -69,7 +69,7 @@ def make_key(user: User, *, name: str, bounds: KeyBounds = KeyBounds()) -> MadeK
     secret = secrets.token_urlsafe(SECRET_BYTES)
     with transaction.atomic():
         lock_admitted(user)
-        if ApiKey.objects.filter(is_open(), owner=user).count() >= MOST_KEYS:
+        if ApiKey.objects.filter(is_open_now(), owner=user).count() >= MOST_KEYS:
             raise TooManyApiKeys(most=MOST_KEYS)
         key = ApiKey.objects.create(
             owner=user,
@@ -92,7 +92,7 @@ def authenticate(text: str) -> ApiKey:
     """Return the key with that text, its owner with it. Raises `ApiKeyInvalid`, and a `GateClosed` where that is so."""
     parts = TEXT.fullmatch(text)
     lookup, secret = parts.groups() if parts else ("", "")
-    key = ApiKey.objects.select_related("owner", "scenario").filter(is_open(), lookup=lookup).first()
+    key = ApiKey.objects.select_related("owner", "scenario").filter(is_open_now(), lookup=lookup).first()
     is_right = hmac.compare_digest(hash_token(secret), key.secret_digest if key else NO_SECRET)
     if key is None or not is_right or not key.owner.is_active:
         raise ApiKeyInvalid
@@ -114,7 +114,7 @@ def note_use(key: ApiKey) -> None:
 
 def find_open_keys(key_ids: Collection[int]) -> set[int]:
     """Return those of *key_ids* that still open something: neither over nor revoked, their owners admitted."""
-    owners = dict(ApiKey.objects.filter(is_open(), pk__in=key_ids).values_list("pk", "owner_id"))
+    owners = dict(ApiKey.objects.filter(is_open_now(), pk__in=key_ids).values_list("pk", "owner_id"))
     admissions = find_admissions(set(owners.values()))
     return {key for key, owner in owners.items() if admissions[owner] is Admission.ADMITTED}
 

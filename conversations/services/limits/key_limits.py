@@ -12,13 +12,13 @@ import datetime as dt
 from decimal import Decimal
 
 from django.db.models import Q, Sum
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations.core.errors import ApiKeyInvalid, ApiKeyMoneyUsedUp, ApiKeyRateReached, PriceUnknown
 from conversations.core.money.allowance import PERIODS, Allowance, LimitPeriod
 from conversations.models import ApiKey, Completion, Run
 from conversations.models.completion import Purpose
+from conversations.models.revocable import is_open_now
 
 MINUTE = dt.timedelta(minutes=1)
 
@@ -35,17 +35,12 @@ def check_key_rate(key: ApiKey) -> None:
         raise ApiKeyRateReached(opens_at=times[-limit] + MINUTE)
 
 
-def is_open() -> Q:
-    """Return the condition of keys that are neither over nor revoked."""
-    return Q(revoked_at=None) & (Q(ends_at=None) | Q(ends_at__gt=Now()))
-
-
 def lock_open_key(key_id: int) -> ApiKey:
     """Lock the row of a key until the transaction ends, and return it. Raises `ApiKeyInvalid` once it opens nothing.
 
     Its owner has to be locked before: the deletion of an account locks in that order.
     """
-    if (key := ApiKey.objects.select_for_update(no_key=True).filter(is_open(), pk=key_id).first()) is None:
+    if (key := ApiKey.objects.select_for_update(no_key=True).filter(is_open_now(), pk=key_id).first()) is None:
         raise ApiKeyInvalid
     return key
 

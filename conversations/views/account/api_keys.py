@@ -28,16 +28,8 @@ from conversations.views.http.htmx_request import HtmxRequest
 @answers_errors()
 def api_keys(request: HtmxRequest) -> HttpResponse:
     """All keys of the user, the newest first, those that are over among them; none can be read."""
-    now = timezone.now()
-    month = now.astimezone(dt.UTC).date().replace(day=1)
-    keys = [
-        {
-            "key": key,
-            "is_open": key.revoked_at is None and (key.ends_at is None or key.ends_at > now),
-            "spent_usd": spent_since(key, month)[0],
-        }
-        for key in list_keys(request.user)
-    ]
+    month = timezone.now().astimezone(dt.UTC).date().replace(day=1)
+    keys = [{"key": key, "spent_usd": spent_since(key, month)[0]} for key in list_keys(request.user)]
     return render(request, "account/api_keys.html", {"keys": keys, "is_on": settings.API, "address": _address()})
 
 

@@ -122,23 +122,16 @@ def _today(request: HttpRequest) -> dt.date:
 def shares(request: HtmxRequest) -> HttpResponse:
     """All shares of the user, newest first, those that are over among them."""
     found = Share.objects.filter(owner=request.user).select_related("conversation")
-    now = timezone.now()
     own_shares = [
-        {
-            "share": each,
-            "link": link_of(each) if _is_open(each, now) else "",
-            "is_open": _is_open(each, now),
-            "is_over": each.ends_at is not None and each.ends_at <= now,
-        }
+        {"share": each, "link": link_of(each) if _can_be_read(each) else "", "is_open": _can_be_read(each)}
         for each in found[:MOST_SHARES]
     ]
     context = {"own_shares": own_shares, "audience": settings.SHARES, "first_day": _today(request)}
     return render(request, "shares/shares.html", context)
 
 
-def _is_open(share: Share, now: dt.datetime) -> bool:
-    is_over = share.revoked_at is not None or (share.ends_at is not None and share.ends_at <= now)
-    return not is_over and share.conversation.deleted_at is None and settings.SHARES != "off"
+def _can_be_read(share: Share) -> bool:
+    return share.is_open and share.conversation.deleted_at is None and settings.SHARES != "off"
 
 
 @require_POST
