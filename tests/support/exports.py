@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conversations.core.imports.imported import BrokenConversation, ImportedConversation
-from conversations.core.imports.read_export import Export, ExportFile, FailedFile, Found
+from conversations.core.imports.read_export import Export, ExportFile, FailedFile, FoundConversation
 
 CITE = "\ue200cite\ue202turn0search3\ue201"
 
@@ -36,7 +36,7 @@ def _file(name: str, content: bytes) -> ExportFile:
 
 
 def read_all(*contents: bytes) -> list[ImportedConversation | BrokenConversation | FailedFile]:
-    return [each.conversation if isinstance(each, Found) else each for each in export_of(*contents).read()]
+    return [each.conversation if isinstance(each, FoundConversation) else each for each in export_of(*contents).read()]
 
 
 def read_one(content: bytes) -> ImportedConversation:

@@ -27,7 +27,7 @@ from .imported import (
     Broken,
     ImportedConversation,
     ImportedMessage,
-    Left,
+    LeftOutNode,
     PictureSource,
     as_id,
     as_list,
@@ -142,7 +142,7 @@ def _read_nodes(
                 "assistant", [("", "")], created_at=read_moment(message.get("create_time")), pictures=read.pictures
             )
         match read:
-            case Left(kind):
+            case LeftOutNode(kind):
                 conversation.left_out[kind] += 1
                 places[key] = above
             case Thoughts(text):
@@ -187,24 +187,24 @@ def _take_waiting(
 
 def _read_message(
     conversation: ImportedConversation, message: Mapping[str, Any]
-) -> Left | Thoughts | ToolUse | ToolResult | ImportedMessage:
+) -> LeftOutNode | Thoughts | ToolUse | ToolResult | ImportedMessage:
     author, metadata = as_mapping(message.get("author")), as_mapping(message.get("metadata"))
     content, role = as_mapping(message.get("content")), author.get("role")
     kind = as_text(content.get("content_type"))
     if kind in CONTEXT_TYPES or metadata.get("is_user_system_message"):
-        return Left(HIDDEN)
+        return LeftOutNode(HIDDEN)
     if role == "system":
-        return Left(SYSTEM)
+        return LeftOutNode(SYSTEM)
     if role == "tool" or kind in TOOL_TYPES:
         return _tool_result(as_text(author.get("name")), content, metadata)
     if metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0:
-        return Left(HIDDEN)
+        return LeftOutNode(HIDDEN)
     if role not in ("user", "assistant"):
-        return Left(unknown(role) if role else EMPTY)
+        return LeftOutNode(unknown(role) if role else EMPTY)
     if kind == "thoughts":
         return Thoughts(_thoughts(content))
     if kind == "reasoning_recap":
-        return Left(REASONING_NOTES)
+        return LeftOutNode(REASONING_NOTES)
     return _visible(conversation, message, role, kind, content, metadata)
 
 
@@ -243,7 +243,7 @@ def _visible(
     kind: str,
     content: Mapping[str, Any],
     metadata: Mapping[str, Any],
-) -> Left | ToolUse | ImportedMessage:
+) -> LeftOutNode | ToolUse | ImportedMessage:
     texts: list[str]
     pictures: list[PictureSource] = []
     missing: dict[str, int] = {}
@@ -260,13 +260,13 @@ def _visible(
     elif kind in ("text", "multimodal_text", "code", ""):
         texts, pictures, missing = _parts(content, kind, role)
     else:
-        return Left(unknown(kind))
+        return LeftOutNode(unknown(kind))
     text = replace_citations("\n".join(texts), metadata)
     names = _attached(metadata, pictures)
     text = "\n\n".join(filter(None, [text if text.strip() else "", *(f"[File: {name}]" for name in names)]))
     if not text and not pictures:
         conversation.missing.update(missing)
-        return Left(EMPTY)
+        return LeftOutNode(EMPTY)
     conversation.missing.update(missing)
     conversation.missing.update({OTHER_FILES: len(names)} if names else {})
     return ImportedMessage(

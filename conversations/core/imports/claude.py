@@ -19,7 +19,7 @@ from .imported import (
     Broken,
     ImportedConversation,
     ImportedMessage,
-    Left,
+    LeftOutNode,
     as_id,
     as_list,
     as_mapping,
@@ -68,10 +68,12 @@ def _nodes(rows: list[dict[str, Any]]) -> list[Node]:
     return nodes
 
 
-def _read_message(conversation: ImportedConversation, row: Mapping[str, Any], model: str) -> ImportedMessage | Left:
+def _read_message(
+    conversation: ImportedConversation, row: Mapping[str, Any], model: str
+) -> ImportedMessage | LeftOutNode:
     sender = as_text(row.get("sender"))
     if sender not in ROLES:
-        return Left(unknown(sender) if sender else EMPTY)
+        return LeftOutNode(unknown(sender) if sender else EMPTY)
     blocks = [block for block in as_list(row.get("content")) if isinstance(block, dict)]
     missing: Counter[str] = Counter()
     uses: list[ToolUse] = []
@@ -86,7 +88,7 @@ def _read_message(conversation: ImportedConversation, row: Mapping[str, Any], mo
     missing.update({TOOL_ENDS: paired.cut} if paired.cut else {})
     conversation.missing.update(missing)
     if not text:
-        return Left(EMPTY)
+        return LeftOutNode(EMPTY)
     return ImportedMessage(
         "user" if sender == "human" else "assistant",
         [("", text)],

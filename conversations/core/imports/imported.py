@@ -47,7 +47,7 @@ class PictureSource:
     alt_text: str = ""
 
 
-class Left(NamedTuple):
+class LeftOutNode(NamedTuple):
     """A node that becomes no message: *kind* says why."""
 
     kind: str

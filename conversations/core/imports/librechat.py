@@ -15,7 +15,7 @@ from .imported import (
     Broken,
     ImportedConversation,
     ImportedMessage,
-    Left,
+    LeftOutNode,
     as_id,
     as_list,
     as_mapping,
@@ -70,7 +70,9 @@ def _newest(nodes: list[Node]) -> str | None:
     return nodes[max(dated)[1]].id if dated else nodes[-1].id
 
 
-def _read_message(conversation: ImportedConversation, row: Mapping[str, Any], model: str) -> ImportedMessage | Left:
+def _read_message(
+    conversation: ImportedConversation, row: Mapping[str, Any], model: str
+) -> ImportedMessage | LeftOutNode:
     missing: Counter[str] = Counter()
     texts, reasoning = [], []
     uses: list[ToolUse] = []
@@ -94,9 +96,9 @@ def _read_message(conversation: ImportedConversation, row: Mapping[str, Any], mo
     missing.update({TOOL_ENDS: paired.cut} if paired.cut else {})
     conversation.missing.update(missing)
     if row.get("error") is True:
-        return Left(FAILED)
+        return LeftOutNode(FAILED)
     if not text.strip():
-        return Left(EMPTY)
+        return LeftOutNode(EMPTY)
     return ImportedMessage(
         "user" if is_user else "assistant",
         [("", text)],

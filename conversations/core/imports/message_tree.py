@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .imported import CYCLE, DUPLICATE, Broken, ImportedConversation, ImportedMessage, Left
+from .imported import CYCLE, DUPLICATE, Broken, ImportedConversation, ImportedMessage, LeftOutNode
 
 
 def order_nodes(parents: Mapping[str, str | None]) -> tuple[list[str], list[str]]:
@@ -40,7 +40,7 @@ class Node(NamedTuple):
 def read_nodes(
     conversation: ImportedConversation,
     nodes: Sequence[Node],
-    read: Callable[[Mapping[str, Any]], ImportedMessage | Left],
+    read: Callable[[Mapping[str, Any]], ImportedMessage | LeftOutNode],
     *,
     head: str | None = None,
 ) -> None:
@@ -61,7 +61,7 @@ def read_nodes(
         parent = parents[key]
         above = visible.get(parent) if parent and parent != key else None
         message = read(unique[key].row)
-        if isinstance(message, Left):
+        if isinstance(message, LeftOutNode):
             conversation.left_out[message.kind] += 1
             visible[key] = above
             continue

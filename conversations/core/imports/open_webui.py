@@ -24,7 +24,7 @@ from .imported import (
     Broken,
     ImportedConversation,
     ImportedMessage,
-    Left,
+    LeftOutNode,
     PictureSource,
     as_id,
     as_list,
@@ -83,12 +83,12 @@ def _linear(rows: list[Any]) -> list[Node]:
     return nodes
 
 
-def _read_message(conversation: ImportedConversation, row: Mapping[str, Any]) -> ImportedMessage | Left:
+def _read_message(conversation: ImportedConversation, row: Mapping[str, Any]) -> ImportedMessage | LeftOutNode:
     role = as_text(row.get("role"))
     if role in ("system", "tool"):
-        return Left(SYSTEM if role == "system" else TOOLS)
+        return LeftOutNode(SYSTEM if role == "system" else TOOLS)
     if role not in ("user", "assistant"):
-        return Left(unknown(role) if role else EMPTY)
+        return LeftOutNode(unknown(role) if role else EMPTY)
     text, reasoning, folded = read_details(as_text(row.get("content")))
     uses = list(_listed_uses(as_list(row.get("output")))) or folded
     pictures = _read_files(conversation, row)
@@ -96,7 +96,7 @@ def _read_message(conversation: ImportedConversation, row: Mapping[str, Any]) ->
     conversation.missing.update(use.kind for use in paired.left)
     conversation.missing.update({TOOL_ENDS: paired.cut} if paired.cut else {})
     if not text.strip() and not pictures:
-        return Left(FAILED if row.get("error") else EMPTY)
+        return LeftOutNode(FAILED if row.get("error") else EMPTY)
     return ImportedMessage(
         "user" if role == "user" else "assistant",
         [("", text)],

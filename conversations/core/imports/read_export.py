@@ -46,14 +46,14 @@ class ExportFile(NamedTuple):
     open: Callable[[], BinaryIO]
 
 
-class Found(NamedTuple):
+class FoundConversation(NamedTuple):
     """A conversation that was found, and the name of its format."""
 
     format: str
     conversation: ImportedConversation | BrokenConversation
 
 
-class OwnFile(NamedTuple):
+class WindowseatFile(NamedTuple):
     """A file of one conversation that a site like this one has exported. It is read line by line."""
 
     name: str
@@ -67,6 +67,9 @@ class FailedFile(NamedTuple):
     error: ExportError
 
 
+ExportItem = FoundConversation | WindowseatFile | FailedFile
+
+
 @dataclass(slots=True)
 class Export:
     """Reads *files*. *read_bytes* of about *total_bytes* were read, for people who wait."""
@@ -76,7 +79,7 @@ class Export:
     read_bytes: int = 0
     _archives: list[Archive] = field(default_factory=list)
 
-    def read(self) -> Iterator[Found | OwnFile | FailedFile]:
+    def read(self) -> Iterator[ExportItem]:
         """Yield all conversations, in an order that does not change."""
         self.total_bytes, self.read_bytes = sum(file.size_bytes for file in self.files), 0
         opened = [self._open(file) for file in self.files]
@@ -88,7 +91,7 @@ class Export:
                 if isinstance(source, Archive):
                     yield from self._read_archive(source, file)
                 elif _is_own(file.open):
-                    yield self._own_file(file.name, file.open, file.size_bytes)
+                    yield self._windowseat_file(file.name, file.open, file.size_bytes)
                 else:
                     yield from self._read_json(source)
             except ExportError as error:
@@ -116,11 +119,13 @@ class Export:
         self.total_bytes += sum(entry.file_size for entry in archive.json_entries) - file.size_bytes
         return archive
 
-    def _own_file(self, name: str, opened: Callable[[], AbstractContextManager[IO[bytes]]], size: int) -> OwnFile:
+    def _windowseat_file(
+        self, name: str, opened: Callable[[], AbstractContextManager[IO[bytes]]], size: int
+    ) -> WindowseatFile:
         self.read_bytes += size
-        return OwnFile(name, opened)
+        return WindowseatFile(name, opened)
 
-    def _read_archive(self, archive: Archive, file: ExportFile) -> Iterator[Found | OwnFile | FailedFile]:
+    def _read_archive(self, archive: Archive, file: ExportFile) -> Iterator[ExportItem]:
         """Read each JSON file with conversations. Others are passed over, unless there are only those."""
         count = 0
         foreign: ExportError = ExportWithoutConversations()
@@ -129,7 +134,7 @@ class Export:
             try:
                 if _is_own(partial(archive.open, entry)):
                     count += 1
-                    yield self._own_file(entry.filename, partial(archive.open, entry), entry.file_size)
+                    yield self._windowseat_file(entry.filename, partial(archive.open, entry), entry.file_size)
                     continue
                 with archive.open(entry) as opened:
                     for found in self._read_json(opened):
@@ -147,7 +152,7 @@ class Export:
         if not count:
             raise foreign
 
-    def _read_json(self, file: Reader) -> Iterator[Found]:
+    def _read_json(self, file: Reader) -> Iterator[FoundConversation]:
         with _named_damage():
             stream = JsonStream(self._counting(file))
             items = _top_items(stream)
@@ -157,7 +162,7 @@ class Export:
                 yield _read_bare_messages(rest, stream)
                 return
             for item in rest:
-                yield Found(found.name, _read_item(found, item))
+                yield FoundConversation(found.name, _read_item(found, item))
 
     def _counting(self, file: Reader) -> Reader:
         return _Counting(self, file)
@@ -310,14 +315,14 @@ def _read_item(found: Format, item: Any) -> ImportedConversation | BrokenConvers
     return conversation
 
 
-def _read_bare_messages(items: Iterable[Any], stream: JsonStream) -> Found:
+def _read_bare_messages(items: Iterable[Any], stream: JsonStream) -> FoundConversation:
     rows: list[Any] = []
     values = 0
     for item in items:
         values += count_values(item)
         if stream.place > LOOKED_AT_CHARACTERS or values > MOST_VALUES:
-            return Found(OPENAI.name, BrokenConversation("", "too_large"))
+            return FoundConversation(OPENAI.name, BrokenConversation("", "too_large"))
         if len(rows) < MOST_MESSAGES:
             rows.append(item)
     messages: Mapping[str, Any] = {"messages": rows}
-    return Found(OPENAI.name, _read_item(OPENAI, messages))
+    return FoundConversation(OPENAI.name, _read_item(OPENAI, messages))

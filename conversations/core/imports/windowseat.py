@@ -15,7 +15,7 @@ from .imported import (
     Broken,
     ImportedConversation,
     ImportedMessage,
-    Left,
+    LeftOutNode,
     PictureSource,
     as_id,
     as_list,
@@ -92,14 +92,14 @@ def _take_steps(conversation: ImportedConversation, steps: Mapping[str, list[tup
     conversation.left_out.update({TOOLS: left} if left else {})
 
 
-def _read_message(row: Mapping[str, Any]) -> ImportedMessage | Left:
+def _read_message(row: Mapping[str, Any]) -> ImportedMessage | LeftOutNode:
     role, text = as_text(row.get("role")), as_text(row.get("content"))
     if role not in ("user", "assistant"):
-        return Left(unknown(role) if role else EMPTY)
+        return LeftOutNode(unknown(role) if role else EMPTY)
     pictures = [PictureSource(key=f"picture:{key}") for key in map(as_id, as_list(row.get("pictures"))) if key]
     state = as_text(row.get("state"))
     if not text.strip() and not pictures:
-        return Left(FAILED if state in ("failed", "stopped", "interrupted") else EMPTY)
+        return LeftOutNode(FAILED if state in ("failed", "stopped", "interrupted") else EMPTY)
     columns: dict[str, Any] = {name: row.get(name) is True for name in MARKS}
     if role == "assistant":
         columns["state"] = state if state in ENDED else "interrupted"

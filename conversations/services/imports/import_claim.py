@@ -102,7 +102,7 @@ def _end_abandoned_commands() -> None:
     without_files.update(state=ImportState.FAILED, error_code=ImportInterrupted.code, ended_at=timezone.now())
 
 
-def renew_lease(claimed: ClaimedImport, **values: object) -> None:
+def renew_import_lease(claimed: ClaimedImport, **values: object) -> None:
     """Renew the lease, and store *values* with it. Raises `ImportLost`."""
     if not claimed.row.update(lease_until=timezone.now() + LEASE, **values):
         raise ImportLost

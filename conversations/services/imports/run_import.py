@@ -15,16 +15,16 @@ from chatsite.postgres.faults import is_passing_fault
 from conversations.access import require_admitted
 from conversations.core.errors import AccessError, ImportedTextFull
 from conversations.core.imports.imported import BrokenConversation, ImportedConversation
-from conversations.core.imports.read_export import Export, FailedFile, Found, OwnFile
+from conversations.core.imports.read_export import Export, ExportItem, FailedFile, FoundConversation, WindowseatFile
 from conversations.models import ConversationImport
 from conversations.models.conversation_import import ImportState
 from conversations.services.conversations.default_scenario import default_scenario
 
-from .import_claim import ClaimedImport, end_import, renew_lease, rest_import
+from .import_claim import ClaimedImport, end_import, renew_import_lease, rest_import
 from .import_pictures import PictureReader, add_pictures
 from .import_report import ImportReport
-from .own_files import FORMAT, store_own_file
-from .store_conversations import ImportItem, ImportTarget, Stored, store_conversations
+from .store_conversations import ImportItem, ImportTarget, StoredItems, store_conversations
+from .windowseat_files import FORMAT, store_windowseat_file
 
 logger = logging.getLogger(__name__)
 MESSAGES_AT_ONCE, ITEMS_AT_ONCE, CHARACTERS_AT_ONCE = 1_000, 200, 4_000_000
@@ -68,12 +68,12 @@ def import_batches(claimed: ClaimedImport) -> Iterator[None]:
 class _Batch:
     """Items that are read and not stored yet; no two of them are the same conversation."""
 
-    items: list[Found | FailedFile] = field(default_factory=list)
+    items: list[FoundConversation | FailedFile] = field(default_factory=list)
     keys: set[tuple[str, str]] = field(default_factory=set)
     messages: int = 0
     characters: int = 0
 
-    def has_room_for(self, found: Found | FailedFile | OwnFile) -> bool:
+    def has_room_for(self, found: ExportItem) -> bool:
         if not self.items:
             return True
         is_full = (
@@ -83,7 +83,7 @@ class _Batch:
         )
         return not (is_full or _is_stored_alone(found) or _key_of(found) in self.keys)
 
-    def add(self, found: Found | FailedFile) -> None:
+    def add(self, found: FoundConversation | FailedFile) -> None:
         self.items.append(found)
         if (read := _conversation_of(found)) and (key := _key_of(found)):
             self.keys.add(key)
@@ -91,25 +91,25 @@ class _Batch:
             self.characters += read.characters
 
 
-def _conversation_of(found: Found | FailedFile | OwnFile) -> ImportedConversation | None:
+def _conversation_of(found: ExportItem) -> ImportedConversation | None:
     """Return the conversation of an item, if it could be read."""
-    read = found.conversation if isinstance(found, Found) else None
+    read = found.conversation if isinstance(found, FoundConversation) else None
     return read if isinstance(read, ImportedConversation) else None
 
 
-def _key_of(found: Found | FailedFile | OwnFile) -> tuple[str, str] | None:
+def _key_of(found: ExportItem) -> tuple[str, str] | None:
     read = _conversation_of(found)
-    return (found.format, read.source_id) if isinstance(found, Found) and read else None
+    return (found.format, read.source_id) if isinstance(found, FoundConversation) and read else None
 
 
 def _has_pictures(conversation: ImportedConversation) -> bool:
     return any(message.pictures for message in conversation.messages)
 
 
-def _is_stored_alone(found: Found | FailedFile | OwnFile) -> bool:
+def _is_stored_alone(found: ExportItem) -> bool:
     """Tell whether an item takes longer than others: a file of ours, or a conversation with pictures."""
     read = _conversation_of(found)
-    return isinstance(found, OwnFile) or (read is not None and _has_pictures(read))
+    return isinstance(found, WindowseatFile) or (read is not None and _has_pictures(read))
 
 
 def _is_passing(error: Exception) -> bool:
@@ -144,8 +144,8 @@ class _Running:
                 self._store_batch(batch)
                 yield
                 batch = _Batch()
-            if isinstance(found, OwnFile):
-                self._store_own(found)
+            if isinstance(found, WindowseatFile):
+                self._store_windowseat_file(found)
                 yield
                 continue
             batch.add(found)
@@ -157,13 +157,13 @@ class _Running:
             self._store_batch(batch)
             yield
 
-    def _store_own(self, file: OwnFile) -> None:
+    def _store_windowseat_file(self, file: WindowseatFile) -> None:
         """Store a file of one conversation, in the transaction that settles it."""
         require_admitted(self.target.owner)
         self._obey_owner()
         with transaction.atomic():
-            conversation, outcome = store_own_file(self.target, self.done, file)
-            self._settle([Found(FORMAT, conversation)], Stored([outcome] if outcome else []))
+            conversation, outcome = store_windowseat_file(self.target, self.done, file)
+            self._settle([FoundConversation(FORMAT, conversation)], StoredItems([outcome] if outcome else []))
         self.done += 1
 
     def _store_batch(self, batch: _Batch) -> None:
@@ -173,7 +173,7 @@ class _Running:
         items = [
             ImportItem(self.done + offset, each.format, read)
             for offset, each in enumerate(batch.items)
-            if isinstance(each, Found) and (read := _conversation_of(each))
+            if isinstance(each, FoundConversation) and (read := _conversation_of(each))
         ]
         try:
             self._store(batch.items, items)
@@ -184,21 +184,21 @@ class _Running:
                 raise
             self._store_one_by_one(batch.items)
 
-    def _store_what_fits(self, found: Sequence[Found | FailedFile]) -> None:
+    def _store_what_fits(self, found: Sequence[FoundConversation | FailedFile]) -> None:
         """Store those before the first that has no room. Raises `ImportedTextFull`."""
         self._reload()
         for each in found:
             self.target.room.reload()
             read = _conversation_of(each)
-            items = [ImportItem(self.done, each.format, read)] if isinstance(each, Found) and read else []
+            items = [ImportItem(self.done, each.format, read)] if isinstance(each, FoundConversation) and read else []
             self._store([each], items)
 
-    def _store_one_by_one(self, found: Sequence[Found | FailedFile]) -> None:
+    def _store_one_by_one(self, found: Sequence[FoundConversation | FailedFile]) -> None:
         """Find the one that can't be stored: it is named, and the others are stored."""
         self._reload()
         for each in found:
             read = _conversation_of(each)
-            if not isinstance(each, Found) or read is None:
+            if not isinstance(each, FoundConversation) or read is None:
                 self._store([each], [])
                 continue
             try:
@@ -208,14 +208,14 @@ class _Running:
                     raise
                 logger.exception("item %d of import %d could not be stored", self.done, self.claimed.id)
                 self._reload()
-                self._store([Found(each.format, BrokenConversation(read.title, "unreadable"))], [])
+                self._store([FoundConversation(each.format, BrokenConversation(read.title, "unreadable"))], [])
 
     def _reload(self) -> None:
         """Read report and room as they are stored: what a transaction changed and did not keep is forgotten."""
         self.report = ImportReport.from_json(ConversationImport.objects.get(pk=self.claimed.id).report)
         self.target.room.reload()
 
-    def _store(self, found: Sequence[Found | FailedFile], items: Sequence[ImportItem]) -> None:
+    def _store(self, found: Sequence[FoundConversation | FailedFile], items: Sequence[ImportItem]) -> None:
         if any(_has_pictures(item.conversation) for item in items):
             stored = store_conversations(self.target, items)  # its pictures take longer than a transaction may
             self._add_pictures(stored)
@@ -226,7 +226,7 @@ class _Running:
                 self._settle(found, store_conversations(self.target, items))
         self.done += len(found)
 
-    def _add_pictures(self, stored: Stored) -> None:
+    def _add_pictures(self, stored: StoredItems) -> None:
         outcomes = {outcome.conversation_id: outcome.kind for outcome in stored.outcomes}
         for conversation_id, pictures in stored.pictures:
             self._renew_lease()
@@ -235,7 +235,7 @@ class _Running:
             )
             self.report.pictures += now - (0 if outcomes.get(conversation_id) == "new" else before)
 
-    def _settle(self, found: Sequence[Found | FailedFile], stored: Stored) -> None:
+    def _settle(self, found: Sequence[FoundConversation | FailedFile], stored: StoredItems) -> None:
         """Note that the items *found* are done, in the transaction that stores them. Raises `ImportLost`."""
         outcomes = iter(stored.outcomes)
         for each in found:
@@ -249,7 +249,9 @@ class _Running:
 
     def _renew_lease(self, **values: object) -> None:
         """Renew the lease, and note how much was read. Raises `ImportLost`."""
-        renew_lease(self.claimed, read_bytes=self.export.read_bytes, total_bytes=self.export.total_bytes, **values)
+        renew_import_lease(
+            self.claimed, read_bytes=self.export.read_bytes, total_bytes=self.export.total_bytes, **values
+        )
 
     def _obey_owner(self) -> None:
         asked = ConversationImport.objects.filter(pk=self.claimed.id).values_list("is_cancelled", "is_pausing").first()

@@ -68,7 +68,7 @@ class ImportTarget:
 
 
 @dataclass(slots=True)
-class Stored:
+class StoredItems:
     """The outcome of each item, in their order, and the pictures that are still to be added."""
 
     outcomes: list[ImportOutcome] = field(default_factory=list)
@@ -76,9 +76,9 @@ class Stored:
 
 
 @transaction.atomic
-def store_conversations(target: ImportTarget, items: Sequence[ImportItem]) -> Stored:
+def store_conversations(target: ImportTarget, items: Sequence[ImportItem]) -> StoredItems:
     """Store *items*, of which no two are the same conversation. Raises `ImportedTextFull`, and then stores none."""
-    stored = Stored()
+    stored = StoredItems()
     origins = _find_origins(target, items)
     new: list[tuple[int, ImportItem]] = []
     for item in items:
@@ -100,7 +100,7 @@ def store_conversations(target: ImportTarget, items: Sequence[ImportItem]) -> St
 # New ones
 
 
-def _store_new(target: ImportTarget, new: list[tuple[int, ImportItem]], stored: Stored) -> None:
+def _store_new(target: ImportTarget, new: list[tuple[int, ImportItem]], stored: StoredItems) -> None:
     conversation_ids = take_ids(Conversation, len(new))
     ids = iter(take_ids(Message, sum(count_rows(item.conversation) for _, item in new)))
     conversations, origins, all_rows = [], [], ImportedRows()

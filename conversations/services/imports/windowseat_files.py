@@ -13,7 +13,7 @@ from django.db.models.functions import Length
 from conversations.core.errors import DocumentStorageFull, ExportError, ImportedTextFull, InvalidHistory
 from conversations.core.imports.imported import BrokenConversation, ImportedConversation
 from conversations.core.imports.json_stream import MOST_CHARACTERS
-from conversations.core.imports.read_export import OwnFile
+from conversations.core.imports.read_export import WindowseatFile
 from conversations.models import Conversation, ConversationOrigin
 from conversations.services.portability.read_conversation_json import read_conversation, read_head
 
@@ -30,7 +30,7 @@ class ReadFile(NamedTuple):
     outcome: ImportOutcome | None = None
 
 
-def store_own_file(target: ImportTarget, number: int, file: OwnFile) -> ReadFile:
+def store_windowseat_file(target: ImportTarget, number: int, file: WindowseatFile) -> ReadFile:
     """Store the conversation of *file*, which is item *number* of the import, unless it is here or was deleted here.
 
     Raises `ImportedTextFull`.
