@@ -6,12 +6,9 @@ from conversations.views.account import about_me, api_keys, own_account, reading
 from conversations.views.api import chat_completions, language_models
 from conversations.views.api import windows as api_windows
 from conversations.views.conversations import (
-    branches,
-    commands,
     conversation_actions,
     deleted,
     estimate,
-    exports,
     folders,
     list_actions,
     marks,
@@ -23,9 +20,6 @@ from conversations.views.conversations import (
     pages,
     ratings,
     reasoning,
-    search,
-    shared_pages,
-    shares,
     summaries,
     tool_calls,
     versions,
@@ -35,7 +29,9 @@ from conversations.views.documents import documents
 from conversations.views.http.metrics import metrics
 from conversations.views.imports import imports
 from conversations.views.pictures import pictures
+from conversations.views.portability import branches, exports, shared_pages, shares
 from conversations.views.scenarios import scenarios
+from conversations.views.search import commands, search
 from conversations.views.usage import usage
 
 app_name = "conversations"

@@ -65,6 +65,7 @@ FLOORS_INSIDE = {
         errors
     """,
     "conversations.views": """
+        portability | search
         conversations
         account | scenarios | api
         imports

@@ -20,8 +20,8 @@ from conversations.services.messages.edit_message import edit_message
 from conversations.services.portability.export_lease import take_lease
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.retention.keep_conversations import keep_conversation
-from conversations.views.conversations.exported_markdown import markdown_pieces
-from conversations.views.conversations.exported_page import page_pieces
+from conversations.views.portability.exported_markdown import markdown_pieces
+from conversations.views.portability.exported_page import page_pieces
 from conversations.wording.error_sentences import ReaderLocale
 from tests.support.people import begin, make_user, post
 from tests.support.pictures import store_picture

@@ -17,7 +17,7 @@ from conversations.services.portability.share_conversation import Shown, share_c
 from conversations.services.portability.shares import change_end, revoke_share
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
-from conversations.views.conversations import shared_pages
+from conversations.views.portability import shared_pages
 from tests.admin.stored import make_completion
 from tests.support.people import begin, make_user, post
 from tests.support.pictures import store_picture

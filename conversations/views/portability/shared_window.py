@@ -8,10 +8,9 @@ from typing import Any
 from conversations.core.window.window_record import WindowEntry, WindowRecord
 from conversations.models import Share, SharedMessage
 from conversations.selectors.conversations.window import excerpt
+from conversations.views.conversations.window_bar import window_segments
 from conversations.wording.model_labels import model_label
 from conversations.wording.window_labels import LEFT_OUT_LABELS
-
-from .window_bar import window_segments
 
 BEGINNING = 400  # characters that an excerpt is made of
 

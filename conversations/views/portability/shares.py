@@ -30,12 +30,7 @@ from conversations.core.errors import (
 )
 from conversations.models import Conversation, Message, Share
 from conversations.models.message import MessageRole, MessageState
-from conversations.services.portability.share_conversation import (
-    MOST_SHARES,
-    Shown,
-    last_shareable,
-    share_conversation,
-)
+from conversations.services.portability.share_conversation import MOST_SHARES, Shown, last_shareable, share_conversation
 from conversations.services.portability.shares import change_end, link_of, revoke_share
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, status_of

@@ -29,13 +29,13 @@ from conversations.models import Picture, Share, SharedMessage
 from conversations.selectors.conversations.pictures import ShownPicture, pictures_of_conversation
 from conversations.services.portability.continue_share import continue_share
 from conversations.services.portability.shares import count_opening
+from conversations.views.conversations.render_messages import render_ended
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, not_found, refused
 from conversations.views.http.htmx_request import HtmxRequest
 from conversations.views.pictures.pictures import picture_response
 from conversations.wording.model_labels import model_label
 
-from .render_messages import render_ended
 from .shared_window import window_of_share
 from .transcript import TranscriptCall, TranscriptMessage, TranscriptPicture, TranscriptSource, state_note
 

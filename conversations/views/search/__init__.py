@@ -1,0 +1,1 @@
+"""Views of search, and of the commands that the palette and the composer offer."""
