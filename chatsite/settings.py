@@ -430,7 +430,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "chatsite.context_processors.site",
-                "conversations.views.conversations.listed_conversations.shell",
+                "conversations.views.conversation_list.listed_conversations.shell",
             ]
         },
     }

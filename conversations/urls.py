@@ -5,12 +5,10 @@ from django.urls import path
 from conversations.views.account import about_me, api_keys, own_account, readings, saved_prompts
 from conversations.views.api import chat_completions, language_models
 from conversations.views.api import windows as api_windows
+from conversations.views.conversation_list import deleted, folders, list_actions
 from conversations.views.conversations import (
     conversation_actions,
-    deleted,
     estimate,
-    folders,
-    list_actions,
     marks,
     message_markdown,
     message_menu,
@@ -168,7 +166,7 @@ urlpatterns = [
     path("c/<uuid:public_id>/notes/", notes.notes, name="notes"),
     path("c/<uuid:public_id>/export/", exports.export, name="export"),
     path("c/<uuid:public_id>/actions/", list_actions.actions, name="actions"),
-    path("c/<uuid:public_id>/place/", list_actions.place, name="place"),
+    path("c/<uuid:public_id>/place/", pages.place, name="place"),
     path("c/<uuid:public_id>/move/", folders.move, name="move"),
     path("c/<uuid:public_id>/star/", list_actions.star, name="star"),
     path("c/<uuid:public_id>/archive/", list_actions.archive, name="archive"),

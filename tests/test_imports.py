@@ -67,6 +67,7 @@ FLOORS_INSIDE = {
     "conversations.views": """
         portability | search
         conversations
+        conversation_list
         account | scenarios | api
         imports
         documents | pictures | usage

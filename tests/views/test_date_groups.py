@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from conversations.models import Conversation
-from conversations.views.conversations.date_groups import group_by_date, heading_of
+from conversations.views.conversation_list.date_groups import group_by_date, heading_of
 
 TODAY = dt.date(2026, 11, 21)
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 from conversations.models import Conversation, Run
 from conversations.services.conversations.folders import create_folder
 from conversations.services.conversations.list_changes import arrange_conversations
-from conversations.views.conversations import listed_conversations as module
-from conversations.views.conversations.listed_conversations import listed_conversations
+from conversations.views.conversation_list import listed_conversations as module
+from conversations.views.conversation_list.listed_conversations import listed_conversations
 from tests.support.awaiting_approval import make_call_awaiting_approval
 from tests.support.people import begin, make_user, post
 

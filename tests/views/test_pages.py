@@ -12,7 +12,7 @@ from conversations.models import Message, Run
 from conversations.selectors.conversations import thread
 from conversations.selectors.conversations.conversation_list import list_conversations
 from conversations.services.conversations.conversations import rename_conversation
-from conversations.views.conversations import listed_conversations
+from conversations.views.conversation_list import listed_conversations
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)

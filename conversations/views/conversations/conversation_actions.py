@@ -19,11 +19,11 @@ from conversations.models.conversation import UNTITLED
 from conversations.services.conversations.conversations import choose_scenario, rename_conversation, switch_web_search
 from conversations.services.conversations.deletion import delete_conversation, restore_conversation
 from conversations.services.retention.keep_conversations import keep_conversation
+from conversations.views.conversation_list.listed_conversations import listed_conversations
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
 
-from .listed_conversations import listed_conversations
 from .messages import show_page_with_draft
 from .page_context import page_context
 

@@ -18,16 +18,17 @@ from conversations.selectors.conversations.deleted_conversations import find_del
 from conversations.selectors.conversations.folders import find_folder, scenario_of_folder
 from conversations.selectors.conversations.sources import question_at
 from conversations.selectors.conversations.thread import position_of, position_on
+from conversations.selectors.retention.holds import holds_on
 from conversations.services.conversations.default_scenario import scenario_to_begin_with
+from conversations.views.conversation_list.deleted import show_deleted
+from conversations.views.conversation_list.listed_conversations import listed_conversations, more_of_kind
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import request_reader
 
-from .deleted import show_deleted
-from .listed_conversations import listed_conversations, more_of_kind
 from .map_figures import map_figures
-from .page_context import ThreadPlace, new_page_context, page_context, thread_piece_context
+from .page_context import ThreadPlace, folder_context, new_page_context, page_context, thread_piece_context
 from .snapshot import conversation_snapshot
 
 PAGE = "conversations/conversation.html"
@@ -87,6 +88,23 @@ def _place(request: HtmxRequest, conversation: Conversation) -> ThreadPlace:
     elif day is not None:
         at = position_on(conversation, dt.datetime.combine(day, dt.time.min, tzinfo=parameters.time_zone(request)))
     return ThreadPlace(parameters.position(request, "before"), parameters.position(request, "after"), at)
+
+
+@require_GET
+@answers_errors()
+def place(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Where the conversation stands in the list, as its page shows it: the title's menu, its folder, and notes.
+
+    The notes say that it is archived, deleted soon or held.
+    """
+    conversation = find_conversation(request.user, public_id)
+    context = {
+        "conversation": conversation,
+        "public_id": public_id,
+        "holds": holds_on(conversation),
+        **folder_context(conversation),
+    }
+    return render(request, "conversations/_place.html", context)
 
 
 @require_GET

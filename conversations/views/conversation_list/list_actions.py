@@ -20,7 +20,6 @@ from conversations.models.conversation import UNTITLED
 from conversations.selectors.conversations.conversation_list import Place, list_conversations
 from conversations.selectors.conversations.folders import find_folder
 from conversations.selectors.conversations.list_pages import PageEnd
-from conversations.selectors.retention.holds import holds_on
 from conversations.services.conversations.list_changes import (
     arrange_conversations,
     delete_conversations,
@@ -32,7 +31,6 @@ from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 
 from .listed_conversations import CONVERSATIONS_PER_PAGE, listed_conversations
-from .page_context import folder_context
 
 MOST_AT_ONCE = 1_000
 
@@ -44,23 +42,6 @@ def actions(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     conversation = find_conversation(request.user, public_id)
     template = "conversations/_entry_menu.html" if request.htmx else "conversations/actions.html"
     return render(request, template, {"conversation": conversation})
-
-
-@require_GET
-@answers_errors()
-def place(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
-    """What its page shows of where it stands: items of the title's menu, documents of its folder, and notes.
-
-    That it is archived, deleted soon or held.
-    """
-    conversation = find_conversation(request.user, public_id)
-    context = {
-        "conversation": conversation,
-        "public_id": public_id,
-        "holds": holds_on(conversation),
-        **folder_context(conversation),
-    }
-    return render(request, "conversations/_place.html", context)
 
 
 @require_POST

@@ -1,0 +1,1 @@
+"""The list of conversations beside every page, what is arranged in it, folders, and what was deleted."""
