@@ -32,7 +32,7 @@ HAVE_ENDED = (ImportState.ENDED, ImportState.CANCELLED, ImportState.FAILED)
 
 
 class ConversationImport(models.Model):
-    """One import of one or several files of an export. A worker has it by a lease, and goes on where another stopped.
+    """An import of one or several files of an export. A worker claims it, and goes on where another one stopped.
 
     *items* of the export are done, which have *read_bytes* of about *total_bytes*. *report* is what they came to: see
     `services.imports.import_report`. New conversations begin with the *scenario*, or with the default. A worker obeys

@@ -9,7 +9,7 @@ from chatsite.names import NameField
 
 
 class Folder(models.Model):
-    """One level: a folder holds no folders. *is_folded* says whether its entries are shown in the list.
+    """A folder of the list, which holds no folders. *is_folded* says whether its entries are shown in the list.
 
     Its documents are looked up in for every conversation that is in it at that moment.
     """

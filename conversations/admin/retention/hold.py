@@ -77,10 +77,10 @@ class LegalHoldAdmin(RowActionAdmin):
         return hold
 
     def save_model(self, request: HttpRequest, obj: LegalHold, form: Any, change: Any) -> None:
-        """It is stored already."""
+        """Store nothing: `save_form` has placed the hold."""
 
     def save_related(self, *args: Any, **kwargs: Any) -> None:
-        """There is nothing beside it."""
+        """Store nothing: a hold has no related rows."""
 
     @display(description=_("held"))
     def what(self, hold: LegalHold) -> SafeString | str:

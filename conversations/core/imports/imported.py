@@ -131,7 +131,7 @@ class ImportedConversation:
 
 @dataclass(frozen=True, slots=True)
 class BrokenConversation:
-    """One that can't be read: *reason* is a key of `wording.import_reports.REASONS`."""
+    """A conversation that can't be read: *reason* is a key of `wording.import_reports.REASONS`."""
 
     title: str
     reason: str

@@ -33,7 +33,7 @@ class AnswerPiece:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It ended with an error."""
+    """An answer that ended with an error."""
 
     error: ConversationError
 

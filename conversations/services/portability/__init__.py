@@ -1,1 +1,1 @@
-"""Exporting an account, importing a chat history and deleting an account."""
+"""Taking along and passing on: exports, branches, shares, chat histories, and deleting an account."""

@@ -1,6 +1,6 @@
 """Views of "Recently deleted" and of what retention deletes soon.
 
-All that were deleted, one of them, removing one or all of them before their time; all that are deleted soon.
+All that were deleted, one of them, deleting one or all of them permanently; all that are deleted soon.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST_SHOWN = 200  # of those that are deleted soon
 @require_safe
 @answers_errors()
 def deleted(request: HtmxRequest) -> HttpResponse:
-    """All that can be restored, and when each of them will be gone."""
+    """Recently deleted: what can be restored, and when each will be gone."""
     found = list_deleted_conversations(request.user, before=parameters.page_end(request), limit=PER_PAGE)
     context = {
         "rows": [_row(conversation) for conversation in found],
@@ -48,7 +48,7 @@ def deleted(request: HtmxRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @answers_errors()
 def deleted_conversation(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
-    """Say of one that it is deleted, and offer to restore it; by POST remove it permanently."""
+    """A deleted conversation: say so, and offer to restore it; by POST delete it permanently."""
     conversation = find_deleted_conversation(request.user, public_id)
     if request.method == "POST":
         delete_permanently(request.user, public_id)
@@ -65,7 +65,7 @@ def show_deleted(request: HtmxRequest, conversation: HeldConversation, *, status
 @require_http_methods(["GET", "POST"])
 @answers_errors()
 def empty_deleted(request: HtmxRequest) -> HttpResponse:
-    """Ask whether to remove all of them permanently, and do it."""
+    """Ask whether to delete all of them permanently, and do it."""
     if request.method == "POST":
         delete_permanently(request.user)
         words = gettext("What was deleted is permanently gone.")
@@ -79,7 +79,7 @@ def empty_deleted(request: HtmxRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @answers_errors()
 def deleted_soon(request: HtmxRequest) -> HttpResponse:
-    """All that retention deletes soon, the next one first, and when; by POST keep all of them."""
+    """Deleted soon: what retention deletes, the next one first, and when; by POST keep all of them."""
     if request.method == "POST":
         kept = keep_all_conversations(request.user)
         words = ngettext("%(count)d conversation is kept.", "%(count)d conversations are kept.", kept)

@@ -51,7 +51,7 @@ def show_form_again(request: HttpRequest, error: ConversationError, **address: o
 @require_http_methods(["GET", "POST"])
 @answers_errors()
 def imports(request: HtmxRequest) -> HttpResponse:
-    """The page; sent to it, files begin an import: only their names and sizes by a script, their content by a form."""
+    """The page of imports. By POST files begin one: their names and sizes by a script, their content by a form."""
     if request.method == "GET":
         return render(request, PAGE, page_context(request))
     try:
@@ -120,7 +120,7 @@ def _pieces(file: UploadedFile[Any]) -> Iterator[bytes]:
 @require_GET
 @answers_errors()
 def one(request: HtmxRequest, import_id: uuid.UUID) -> HttpResponse:
-    """How far it is: a piece of the page, or the page."""
+    """How far an import is: a piece of the page, or the page."""
     found = find_import(request.user, import_id)
     if request.htmx:
         return render(request, PIECE, import_context(request, found))
@@ -130,7 +130,7 @@ def one(request: HtmxRequest, import_id: uuid.UUID) -> HttpResponse:
 @require_POST
 @answers_errors()
 def piece(request: HtmxRequest, import_id: uuid.UUID, number: int) -> HttpResponse:
-    """Keep a piece of a file, which is the body of the request."""
+    """Store a piece of a file, which is the body of the request."""
     found = find_import(request.user, import_id)
     start = _number(request.GET.get("start", "0"), "start")
     return JsonResponse({"received": add_piece(found, number, start=start, content=request.body)})

@@ -40,7 +40,7 @@ COMMANDS = {
 @require_GET
 @answers_errors()
 def commands(request: HtmxRequest) -> HttpResponse:
-    """All of them as data, in the order in which they are listed."""
+    """All commands, prompts, scenarios and documents as data, in the order in which they are listed."""
     public_id = parameters.optional_unique_id(request, "conversation")
     conversation = find_conversation(request.user, public_id) if public_id else None
     prompts = request.user.saved_prompts.values_list("pk", "name")
@@ -57,7 +57,7 @@ def commands(request: HtmxRequest) -> HttpResponse:
 
 
 def _scenarios(request: HtmxRequest, conversation: Conversation | None) -> list[dict[str, Any]]:
-    """Those that could be chosen in place of the one that the conversation has."""
+    """The scenarios that could be chosen in place of the one that the conversation has."""
     chosen = conversation.scenario_id if conversation else _begun(request).scenario_id
     offered = [scenario for scenario in list_scenarios(request.user) if scenario.pk != chosen]
     return [{"name": str(scenario.shown_name), "id": scenario.pk} for scenario in offered]
