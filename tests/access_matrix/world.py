@@ -52,7 +52,8 @@ from conversations.services.conversations.folders import create_folder
 from conversations.services.conversations.list_changes import arrange_conversations
 from conversations.services.conversations.notes import save_about_me, save_notes
 from conversations.services.imports.import_files import SentFile, add_piece, begin_import
-from conversations.services.portability.share_conversation import Shown, share_conversation
+from conversations.services.portability.share_conversation import share_conversation
+from conversations.services.portability.shared_rows import ShareChoices
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.retention.legal_holds import place_hold
@@ -216,7 +217,7 @@ def _shared(user: User) -> dict[str, Any]:
     posted = post(conversation, "Hello", pictures=[picture.pk])
     make_completion(user, reply=posted.reply, window=prepare_reply(posted.reply.pk).window.record.to_json())
     end_reply(posted.reply.pk, COMPLETE, content="Good morning")
-    shown = Shown(shows_windows=True, shows_pictures=True)
+    shown = ShareChoices(shows_windows=True, shows_pictures=True)
     made = share_conversation(user=user, conversation=conversation, message_id=None, title="Shared", shown=shown)
     shared = {"token": made.token, "number": 2, "picture_id": picture.pk}
     return {"share_id": made.share.public_id, "shared": shared}

@@ -11,7 +11,8 @@ from chatsite.accounts.models import SecurityEvent
 from chatsite.accounts.sign_up.one_time_links import hash_token
 from conversations.access import find_shared
 from conversations.core.errors import ShareNotFound
-from conversations.services.portability.share_conversation import Shown, share_conversation
+from conversations.services.portability.share_conversation import share_conversation
+from conversations.services.portability.shared_rows import ShareChoices
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.support.people import begin, make_user, post
 
@@ -23,7 +24,7 @@ LIST = reverse("admin:conversations_share_changelist")
 def made():
     talk = begin(make_user("alice"))
     end_reply(post(talk, "the-question").reply.pk, COMPLETE, content="the-answer")
-    shown = Shown(shows_windows=True)
+    shown = ShareChoices(shows_windows=True)
     return share_conversation(user=talk.owner, conversation=talk, message_id=None, title="the-title", shown=shown)
 
 

@@ -33,7 +33,8 @@ def measure() -> Figures:
 
 def _measure() -> Figures:
     from conversations.models import Conversation, Share
-    from conversations.services.portability.share_conversation import Shown, share_conversation
+    from conversations.services.portability.share_conversation import share_conversation
+    from conversations.services.portability.shared_rows import ShareChoices
     from tests.benchmarks._long_conversations import LongConversation
     from tests.support.people import make_user
 
@@ -45,7 +46,7 @@ def _measure() -> Figures:
     _open("/s/none/")  # so that all is imported
     before, began, cpu = _peak_mb(), time.perf_counter(), time.process_time()
     share = share_conversation(
-        user=user, conversation=conversation, message_id=None, title="Long", shown=Shown(*[True] * 6)
+        user=user, conversation=conversation, message_id=None, title="Long", shown=ShareChoices(*[True] * 6)
     )
     shared_seconds, shared_mb = time.perf_counter() - began, _peak_mb() - before
     cpu_seconds = time.process_time() - cpu

@@ -22,7 +22,8 @@ from conversations.services.grounding.look_up import look_up
 from conversations.services.portability.branch_conversation import branch_conversation
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.portability.export_account import exported_files
-from conversations.services.portability.share_conversation import Shown, share_conversation
+from conversations.services.portability.share_conversation import share_conversation
+from conversations.services.portability.shared_rows import ShareChoices
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import load_reply, prepare_reply
 from tests.admin.stored import make_completion
@@ -125,9 +126,9 @@ def test_with_the_folder_they_go_and_their_words_leave_messages_and_shares(alice
     question = looked_up(talk, store_document(work, [SECRET]))
     other = begin(alice)
     share = {"user": alice, "conversation": talk, "message_id": None, "title": "Shared"}
-    share_conversation(**share, shown=Shown())
+    share_conversation(**share, shown=ShareChoices())
     assert SECRET not in str(list(SharedMessage.objects.values()))
-    share_conversation(**share, shown=Shown(shows_documents=True))
+    share_conversation(**share, shown=ShareChoices(shows_documents=True))
     assert SECRET in str(list(SharedMessage.objects.values()))
     delete_folder(alice, work.pk, with_conversations=with_conversations)
     question.refresh_from_db()

@@ -37,7 +37,8 @@ from conversations.services.portability import share_conversation as module
 from conversations.services.portability import share_storage
 from conversations.services.portability.continue_share import COPIES, continue_share
 from conversations.services.portability.delete_account import delete_account
-from conversations.services.portability.share_conversation import Shown, last_shareable, share_conversation
+from conversations.services.portability.share_conversation import last_shareable, share_conversation
+from conversations.services.portability.shared_rows import ShareChoices
 from conversations.services.portability.shares import change_end, link_of, revoke_share
 from conversations.services.replies.end_reply import COMPLETE, STOPPED, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
@@ -50,7 +51,7 @@ from tests.support.summaries import keep_summary
 from tests.support.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db
-ALL, NOTHING = Shown(*[True] * 6), Shown()
+ALL, NOTHING = ShareChoices(*[True] * 6), ShareChoices()
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def full(alice):
 def test_a_share_holds_no_word_of_what_was_not_chosen(full, chosen, windows):
     talk, last = full
     choices = dict(zip(SECRETS, chosen, strict=True))
-    held = stored(share(talk, last, shown=Shown(shows_windows=windows, **choices)))
+    held = stored(share(talk, last, shown=ShareChoices(shows_windows=windows, **choices)))
     assert "Which seat?" in held
     assert "Let me see.\\n\\nRow 12." in held
     assert [word for word in (*NEVER, *NEVER_OF_A_WINDOW.values()) if word in held] == []
@@ -311,7 +312,7 @@ def test_a_temporary_conversation_is_not_shared(alice):
 def test_a_reader_goes_on_with_a_copy_of_the_words(full, settings):
     talk, last = full
     bob = make_user("bob")
-    made = share(talk, last, shown=Shown(shows_pictures=True, shows_reasoning=True, shows_tools=True))
+    made = share(talk, last, shown=ShareChoices(shows_pictures=True, shows_reasoning=True, shows_tools=True))
     copy = continue_share(user=bob, share=made.share)
     path = list(copy.messages.order_by("position"))
     assert [message.content for message in path] == ["Which seat?", "12A", "And now?", "Let me see.\n\nRow 12."]
@@ -384,7 +385,7 @@ def test_what_a_search_of_documents_found_is_held_only_with_their_passages(talk)
     end_step(posted.reply, text="Let me see.")
     end_reply(posted.reply.pk, COMPLETE, content="Yes")
     without, together = (
-        stored(share(talk, shown=Shown(shows_tools=True, shows_documents=shows))) for shows in (False, True)
+        stored(share(talk, shown=ShareChoices(shows_tools=True, shows_documents=shows))) for shows in (False, True)
     )
     assert ("the-found" in without, "the-sum" in without) == (False, True)
     assert "the-found" in together

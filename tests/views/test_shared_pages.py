@@ -13,7 +13,8 @@ from django.utils import timezone
 from conversations.models import Conversation, Share
 from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.portability import share_storage
-from conversations.services.portability.share_conversation import Shown, share_conversation
+from conversations.services.portability.share_conversation import share_conversation
+from conversations.services.portability.shared_rows import ShareChoices
 from conversations.services.portability.shares import change_end, revoke_share
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
@@ -23,7 +24,7 @@ from tests.support.people import begin, make_user, post
 from tests.support.pictures import store_picture
 
 pytestmark = pytest.mark.django_db
-ALL = Shown(*[True] * 6)
+ALL = ShareChoices(*[True] * 6)
 
 
 @pytest.fixture
@@ -213,7 +214,7 @@ def test_what_was_not_chosen_has_no_address(talk, settings):
 def test_a_window_shows_tokens_and_no_money(talk, settings):
     settings.SHARES = "anyone"
     answer(talk, "One", window=True)
-    made = share(talk, shown=Shown(shows_windows=True))
+    made = share(talk, shown=ShareChoices(shows_windows=True))
     page = client_of().get(address(made, "shared_window", 2)).text
     assert "In the order it was sent" in page
     assert "0.09" not in page

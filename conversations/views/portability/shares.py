@@ -30,7 +30,8 @@ from conversations.core.errors import (
 )
 from conversations.models import Conversation, Message, Share
 from conversations.models.message import MessageRole, MessageState
-from conversations.services.portability.share_conversation import MOST_SHARES, Shown, last_shareable, share_conversation
+from conversations.services.portability.share_conversation import MOST_SHARES, last_shareable, share_conversation
+from conversations.services.portability.shared_rows import ShareChoices
 from conversations.services.portability.shares import change_end, link_of, revoke_share
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, status_of
@@ -38,7 +39,7 @@ from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import error_sentence, request_reader
 
 ENDS_AFTER = dt.timedelta(days=30)
-CHOICES = tuple(field.name for field in fields(Shown))
+CHOICES = tuple(field.name for field in fields(ShareChoices))
 
 
 @require_http_methods(["GET", "POST"])
@@ -65,7 +66,7 @@ def share(request: HtmxRequest, public_id: uuid.UUID, message_id: int | None = N
             title=request.POST.get("title", ""),
             owner_name=request.user.name if "owner_name" in request.POST else "",
             ends_at=ends_at,
-            shown=Shown(**{name: name in request.POST for name in CHOICES}),
+            shown=ShareChoices(**{name: name in request.POST for name in CHOICES}),
         )
     except (SharedMessagesTooMany, ShareStorageFull, TooManyShares) as refusal:
         said = {"error": error_sentence(refusal, request_reader(request)), "typed": request.POST}
