@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from conversations.models.message_postings import BEGINS_MESSAGE, BEGINS_SESSION, CHUNK_PASSAGES, EVERY_PASSAGE
 
-from .rows import fetch_rows
+from .fetch_rows import fetch_rows
 from .search_filters import ORDER, OWN
 
 FIRST_CONVERSATIONS, MORE_CONVERSATIONS = 25, 250  # whose postings are read at once

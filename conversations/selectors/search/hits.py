@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from .fetch_rows import fetch_rows
 from .found_text import FoundText, MarkedPiece
-from .rows import fetch_rows
 from .search_terms import SearchTerms
 
 CONVERSATIONS = """

@@ -24,8 +24,8 @@ from conversations.core.text.shown_hits import ShownHits
 from conversations.grounding.bounded_query import time_limit
 
 from .candidates import CandidateMessage, read_candidate_messages
+from .fetch_rows import fetch_rows
 from .hits import CheckedMessage, MessageHit, MessageHits, make_hits
-from .rows import fetch_rows
 from .search_filters import ORDER, OWN, WANTED, filter_parameters
 from .search_terms import SearchTerms, add_compounds, add_typos, read_terms
 

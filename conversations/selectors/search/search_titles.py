@@ -11,9 +11,9 @@ from conversations.core.text.search_query import SearchQuery
 from conversations.core.text.similar_words import SimilarWords
 from conversations.grounding.bounded_query import time_limit
 
+from .fetch_rows import fetch_rows
 from .found_text import mark_parts
 from .hits import HitConversation, TitleHit
-from .rows import fetch_rows
 from .search_filters import ORDER, OWN, filter_parameters
 
 MOST_COMPARED = 5_000  # titles, with words that may have a typo

@@ -82,7 +82,7 @@ def shared_rows(
     shown: ShareChoices,
     context: ModelContext,
 ) -> Iterator[SharedMessage]:
-    """Yield the rows of *messages* that have a number in *numbers*: the steps of a reply have none of their own."""
+    """Yield the rows of those of *messages* that have a number in *numbers*: results of tools may have none."""
     read = _read(messages, shown)
     for message in messages:
         if message.pk not in numbers:
