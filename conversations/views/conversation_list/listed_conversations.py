@@ -172,7 +172,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     current = match.kwargs.get("public_id") if match else None
     return {
         "listed": SimpleLazyObject(partial(listed_conversations, request, current=current)),
-        "retention": SimpleLazyObject(partial(retention_notices, cast(User, request.user))),
+        "retention": SimpleLazyObject(lambda: retention_notices(cast(User, request.user))),
         "socket_path": SOCKET_PATH,
         "most_megabytes": settings.DOCUMENT_MEGABYTES,
         "most_picture_megabytes": settings.PICTURE_MEGABYTES,
