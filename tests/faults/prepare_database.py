@@ -7,7 +7,7 @@ from django.core.management import call_command
 
 django.setup()
 
-from conversations.services.conversations.conversations import default_scenario  # noqa: E402
+from conversations.services.conversations.default_scenario import default_scenario  # noqa: E402
 
 call_command("migrate", verbosity=0)
 default_scenario()
