@@ -14,27 +14,27 @@ import { AutoScroll } from "../messages/auto_scroll.js";
 import { startLargePictures } from "../messages/large_picture.js";
 import { startMessageActions } from "../messages/message_actions.js";
 import { MessageList } from "../messages/message_list.js";
-import { findAction } from "../messages/message_menu.js";
 import { startPlaceKeys } from "../messages/place_keys.js";
 import { startScrollableParts } from "../messages/scrollable_parts.js";
 import { ThreadRange } from "../messages/thread_range.js";
 import { WindowCoverage } from "../messages/window_coverage.js";
 import { Connection } from "../server/connection.js";
-import { getJson, postForm, Refusal } from "../server/http.js";
+import { getJson } from "../server/http.js";
 import { Announcer } from "../shared/announcer.js";
 import { fetchBundle } from "../shared/bundles.js";
 import { labelCopyButtons } from "../shared/copy_buttons.js";
 import { dataOf, fieldOf, find, query } from "../shared/dom.js";
-import { htmx } from "../shared/htmx.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
+import { commandActions } from "./command_actions.js";
 import { Costs } from "./costs.js";
-import { DeletedNote, isNotFound } from "./deleted_note.js";
+import { DeletedNote } from "./deleted_note.js";
 import { frameHandler } from "./frame_handlers.js";
 import { startInspector } from "./inspector.js";
 import { MapOfLongThread } from "./map_of_long_thread.js";
 import { ModelChoice } from "./model_choice.js";
 import { startReplyNotice } from "./reply_notice.js";
+import { scenarioChooser } from "./scenario_choice.js";
 import { Sending } from "./sending.js";
 import { startKeyList, startShortcuts } from "./shortcuts.js";
 
@@ -60,6 +60,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   const scroller = find(page, '[data-part="scroller"]');
   const list = find(page, '[data-part="messages"]');
   const form = find(page, '[data-part="composer"]', HTMLFormElement);
+  const stop = find(page, '[data-part="stop"]', HTMLButtonElement);
 
   const conversation = dataOf(page, "conversation");
   const isStored = page.hasAttribute("data-stored");
@@ -75,7 +76,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       };
   const temporary = query(page, '[data-part="temporary"]');
   const storage = temporary ? sessionStorage : localStorage; // what is temporary leaves nothing in the browser
-  let sendsNow = false; // what is sent next is not to wait for the reply
 
   // The parts of the page
 
@@ -113,17 +113,25 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   const draft = new Draft(conversation, { isStored, storage });
   const sending = new Sending(page, {
     connection,
+    deletedNote: () => deletedNote,
+    queue: () => queue,
+    pictures: () => pictures,
     draft,
     url: urls.conversation,
     navigation,
+    onSent(note) {
+      temporaryNote?.then((shown) => shown?.begin());
+      autoScroll.toNewest();
+      composer.showError(note);
+    },
     onLeft: () => sidebar.reload(),
     signal,
   });
   const composer = new Composer(form, {
     draft,
-    send: sendOrQueue,
+    send: (content, attempt) => sending.sendOrQueue(content, attempt),
     onChange: (content) => meter.estimate(content),
-    onSendNow,
+    onSendNow: () => sending.stopAndSend(composer.hasContent),
     onUp: () => queue.edit() || editLastMessage(),
   });
   const pictures = new AttachedPictures(find(page, '[data-part="picture-tray"]'), {
@@ -137,9 +145,9 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   const queue = new MessageQueue(find(page, '[data-part="queued"]'), {
     conversation,
     storage,
-    replyState,
-    send,
-    stop: stopReply,
+    replyState: () => messages.replyState,
+    send: (content, attempt) => sending.send(content, attempt),
+    stop: () => stop.click(),
     onEdit(message) {
       pictures.putBack(message.pictures);
       composer.putBack(message.content);
@@ -155,6 +163,8 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     );
   const deletedNote = new DeletedNote(find(page, '[data-part="deleted"]'), {
     url: urls.delete,
+    ask: async () => connection.isStored && getJson(`${urls.sync}?from=${messages.position}`),
+    isTemporary: Boolean(temporary),
     say: (sentence) => announcer.say(sentence),
     onRestored() {
       composer.showError("");
@@ -169,6 +179,14 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     onRefused,
   });
 
+  const chooseScenario = scenarioChooser({
+    connection,
+    urls,
+    navigation,
+    isTemporary: Boolean(temporary),
+    onRefused,
+    signal,
+  });
   const model = new ModelChoice(find(page, ".conversation-header"), {
     url: urls.model,
     connection,
@@ -211,7 +229,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       model,
       onState,
       onDeleted: (frame) => deletedNote.take(frame),
-      onNotFound: (sentence) => lookWhetherDeleted().then((isDeleted) => isDeleted || composer.showError(sentence)),
+      onNotFound: (sentence) => deletedNote.look().then((isDeleted) => isDeleted || composer.showError(sentence)),
       onGapTooLarge: () => navigation.replace(urls.conversation),
     }),
     onTransport: showTransport,
@@ -238,7 +256,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   });
   labelCopyButtons(page);
   localiseTimes(page);
-  const stop = find(page, '[data-part="stop"]', HTMLButtonElement);
   stop.addEventListener("click", () => stop.matches(":focus-visible") && composer.focus()); // it goes, and its focus
   startSuggestions(page, { onChosen: (question) => composer.propose(question) });
   const tour = query(page, '[data-part="tour"]');
@@ -290,22 +307,17 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     onRefused,
   });
   const keys = find(document, "#help");
-  /** @type {import("../composer/commands.js").CommandActions} */
-  const actions = {
-    stop: { isAvailable: () => queue.isNeeded, run: stopReply },
-    documents: { run: () => documents.choose() },
-    notes: { run: () => openSmallDialog(urls.notes), isAvailable: () => connection.isStored },
-    pin: { run: () => pressOnLastReply("pin"), isAvailable: () => Boolean(messages.lastReply) && !queue.isNeeded },
-    window: { run: () => pressOnLastReply("inspect"), isAvailable: () => Boolean(messages.lastReply) },
-    preview: { run: () => find(page, '[data-part="preview"]').click() },
-    save: { run: savePrompt, takesText: true },
-    prompts: { run: () => navigation.go(urls.prompts) },
-    new: { run: () => navigation.go(urls.new) },
-    temporary: { run: () => navigation.go(urls.newTemporary) },
-    keep: { isAvailable: () => Boolean(temporary) && connection.isStored, run: keepTemporary },
-    find: { isAvailable: () => connection.isStored, run: () => document.dispatchEvent(new Event("find")) },
-    keys: { run: () => keys.togglePopover() },
-  };
+  const actions = commandActions(page, {
+    composer,
+    connection,
+    messages,
+    navigation,
+    queue,
+    keys,
+    smallDialog,
+    urls,
+    chooseDocuments: () => documents.choose(),
+  });
   startCommandsOnceTyped(form, {
     composer,
     url: () =>
@@ -321,7 +333,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       withControl: {
         "/": () => keys.togglePopover(),
         ";": () => (document.activeElement === composer.field ? messages.moveFocus(-1) : composer.focus()),
-        ".": () => queue.isNeeded && stopReply(),
+        ".": () => queue.isNeeded && stop.click(),
       },
       withAlt: {
         ArrowUp: () => messages.moveFocus(-1),
@@ -334,103 +346,11 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   document.addEventListener("promptSaved", () => announcer.say(sentence("promptSaved")), { signal });
   onState();
 
-  /** Ask whether the conversation was deleted, which this page may have missed; if so, show it. */
-  async function lookWhetherDeleted() {
-    if (!connection.isStored) {
-      return false;
-    }
-    const error = await getJson(`${urls.sync}?from=${messages.position}`).catch((thrown) => thrown);
-    if (!isNotFound(error)) {
-      return false;
-    }
-    deletedNote.take({ deleted: true, can_be_undone: !temporary });
-    return true;
-  }
-
-  /** What has become of the last reply. */
-  function replyState() {
-    if (messages.awaitsApproval) {
-      return "awaiting";
-    }
-    const state = messages.streamingArticle ? "writing" : dataOf(messages.lastReply ?? page, "state");
-    return /** @type {import("../composer/message_queue.js").ReplyState} */ (state || "complete");
-  }
-
   function onState() {
     const { placeholderQueue = "" } = composer.field.dataset;
     composer.field.dataset.placeholderFirst ??= composer.field.placeholder;
     composer.field.placeholder = queue.isNeeded ? placeholderQueue : composer.field.dataset.placeholderFirst;
     queue.consider();
-  }
-
-  /**
-   * @param {string} content
-   * @param {import("../composer/draft.js").Attempt} attempt
-   */
-  async function send(content, attempt) {
-    deletedNote.refuseIfDeleted();
-    try {
-      await sendNow(content, attempt);
-    } catch (error) {
-      if (isNotFound(error) && (await lookWhetherDeleted())) {
-        deletedNote.refuseIfDeleted();
-      }
-      throw error;
-    }
-  }
-
-  /**
-   * @param {string} content
-   * @param {import("../composer/draft.js").Attempt} attempt
-   */
-  async function sendNow(content, attempt) {
-    const note = await sending.send(content, attempt);
-    if (note !== undefined) {
-      temporaryNote?.then((shown) => shown?.begin());
-      autoScroll.toNewest();
-      composer.showError(note);
-    }
-  }
-
-  /**
-   * A message that is written while a reply is being made waits for its end, also where that began in another tab.
-   * @param {string} content
-   * @param {import("../composer/draft.js").Attempt} attempt
-   */
-  async function sendOrQueue(content, attempt) {
-    deletedNote.refuseIfDeleted();
-    if (!queue.isNeeded) {
-      try {
-        await send(content, attempt);
-        return;
-      } catch (error) {
-        if (!(error instanceof Refusal) || error.code !== "reply_in_progress") {
-          throw error;
-        }
-        connection.sync();
-      }
-    }
-    const attached = pictures.stored.filter(({ id }) => attempt.pictures.includes(id));
-    queue.put({ content, pictures: attached, clientId: attempt.clientId });
-    draft.clear();
-    if (sendsNow) {
-      sendsNow = false;
-      queue.sendNow();
-    }
-  }
-
-  /** Stop the reply and send what is typed; if nothing is, what is queued. */
-  function onSendNow() {
-    if (queue.isNeeded && !composer.hasContent) {
-      queue.sendNow();
-      return;
-    }
-    sendsNow = queue.isNeeded;
-    form.requestSubmit();
-  }
-
-  function stopReply() {
-    stop.click();
   }
 
   /** @returns {boolean} whether there is one that can be edited */
@@ -439,47 +359,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     const link = last && !queue.isNeeded ? query(last, '[data-action="edit"]') : null;
     link?.click();
     return Boolean(link);
-  }
-
-  /** @param {string} action */
-  function pressOnLastReply(action) {
-    messages.lastReply && findAction(messages.lastReply, action)?.click();
-  }
-
-  /**
-   * @param {number | string} id
-   * @param {string} name
-   */
-  async function chooseScenario(id, name) {
-    try {
-      if (connection.isStored) {
-        await postForm(urls.scenario, { scenario: String(id) });
-      }
-      const isLeft = signal.aborted;
-      const asNew = new URLSearchParams({ scenario: String(id), ...(temporary && { temporary: "true" }) });
-      const address = connection.isStored ? urls.conversation : `${urls.new}?${asNew}`;
-      isLeft || navigation.replace(address, sentence("scenarioChosen", { name }));
-    } catch (error) {
-      onRefused(error);
-    }
-  }
-
-  /** @param {string} url */
-  function openSmallDialog(url) {
-    return htmx()?.ajax("GET", url, { target: "#small-dialog-body", swap: "innerHTML" });
-  }
-
-  async function savePrompt() {
-    const content = composer.field.value;
-    await openSmallDialog(urls.newPrompt);
-    const field = query(smallDialog, '[name="content"]', HTMLTextAreaElement);
-    if (field) {
-      field.value = content;
-    }
-  }
-
-  function keepTemporary() {
-    temporary && find(temporary, "form", HTMLFormElement).requestSubmit();
   }
 
   /**

@@ -17,14 +17,18 @@ export class DeletedNote {
    * @param {HTMLElement} element
    * @param {object} options
    * @param {string} options.url to which a deletion is posted
+   * @param {() => Promise<unknown>} options.ask the server for the conversation; it may refuse
+   * @param {boolean} options.isTemporary then no deletion can be undone
    * @param {(sentence: string) => void} options.say
    * @param {() => void} options.onRestored
    * @param {() => void} options.onFocusLost told when the focus has gone with the note or its button
    * @param {AbortSignal} options.signal ends it
    */
-  constructor(element, { url, say, onRestored, onFocusLost, signal }) {
+  constructor(element, { url, ask, isTemporary, say, onRestored, onFocusLost, signal }) {
     this.element = element;
     this.undo = find(element, "[data-undo]");
+    this.ask = ask;
+    this.isTemporary = isTemporary;
     this.say = say;
     this.onRestored = onRestored;
     this.onFocusLost = onFocusLost;
@@ -57,6 +61,19 @@ export class DeletedNote {
     if (!deleted) {
       this.onRestored();
     }
+  }
+
+  /**
+   * Ask whether the conversation was deleted, which this page may have missed; if so, show it.
+   * @returns {Promise<boolean>} whether it was
+   */
+  async look() {
+    const error = await this.ask().catch((thrown) => thrown);
+    if (!isNotFound(error)) {
+      return false;
+    }
+    this.take({ deleted: true, can_be_undone: !this.isTemporary });
+    return true;
   }
 
   /**

@@ -1,15 +1,24 @@
-/** Sending a message: to the conversation of the page, which is stored by its first message or document. */
+/**
+ * Sending a message to the conversation of the page, which is stored by its first message or document: at once, or once
+ * the reply that is being made has ended.
+ */
 
 import { postForm, Refusal } from "../server/http.js";
 import { fieldOf, find } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
+import { isNotFound } from "./deleted_note.js";
 
 /**
+ * @import { AttachedPictures } from "../composer/attached_pictures.js"
  * @import { Attempt, Draft } from "../composer/draft.js"
+ * @import { MessageQueue } from "../composer/message_queue.js"
  * @import { Connection } from "../server/connection.js"
+ * @import { DeletedNote } from "./deleted_note.js"
  */
 
 export class Sending {
+  #skipsQueue = false; // whether the message that is sent next stops the reply, and is not to wait for its end
+
   /**
    * @param {HTMLElement} page
    * @param {object} options
@@ -17,10 +26,18 @@ export class Sending {
    * @param {Draft} options.draft
    * @param {string} options.url the address of the conversation
    * @param {import("../shell/navigation.js").Navigation} options.navigation
+   * @param {() => DeletedNote} options.deletedNote
+   * @param {() => MessageQueue} options.queue
+   * @param {() => AttachedPictures} options.pictures
+   * @param {(note: string) => void} options.onSent told what there is to say about it, if anything
    * @param {() => void} options.onLeft told that it is stored when the page has been left meanwhile
    * @param {AbortSignal} options.signal of the page, which may be left while a message is on its way
    */
-  constructor(page, { connection, draft, url, navigation, onLeft, signal }) {
+  constructor(page, { connection, deletedNote, queue, pictures, draft, url, navigation, onSent, onLeft, signal }) {
+    this.deletedNote = deletedNote;
+    this.queue = queue;
+    this.pictures = pictures;
+    this.onSent = onSent;
     this.navigation = navigation;
     this.onLeft = onLeft;
     this.signal = signal;
@@ -31,24 +48,82 @@ export class Sending {
   }
 
   /**
+   * Send a message, or queue it while a reply is being made, also where that began in another tab.
    * @param {string} content
    * @param {Attempt} attempt
-   * @returns {Promise<string | undefined>} a note for the user about what was sent; nothing when the page is left
+   */
+  async sendOrQueue(content, attempt) {
+    this.deletedNote().refuseIfDeleted();
+    const queue = this.queue();
+    if (!queue.isNeeded) {
+      try {
+        await this.send(content, attempt);
+        return;
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== "reply_in_progress") {
+          throw error;
+        }
+        this.connection.sync();
+      }
+    }
+    const pictures = this.pictures().stored.filter(({ id }) => attempt.pictures.includes(id));
+    queue.put({ content, pictures, clientId: attempt.clientId });
+    this.draft.clear();
+    if (this.#skipsQueue) {
+      this.#skipsQueue = false;
+      queue.sendNow();
+    }
+  }
+
+  /**
+   * Stop the reply and send what is typed; if nothing is, what is queued.
+   * @param {boolean} isTyped whether something is
+   */
+  stopAndSend(isTyped) {
+    const queue = this.queue();
+    if (queue.isNeeded && !isTyped) {
+      queue.sendNow();
+      return;
+    }
+    this.#skipsQueue = queue.isNeeded;
+    this.#form.requestSubmit();
+  }
+
+  /**
+   * Send a message at once. Throws a `Refusal`, which says so where the conversation was deleted.
+   * @param {string} content
+   * @param {Attempt} attempt
    */
   async send(content, attempt) {
+    const deletedNote = this.deletedNote();
+    deletedNote.refuseIfDeleted();
+    try {
+      await this.#post(content, attempt);
+    } catch (error) {
+      if (isNotFound(error) && (await deletedNote.look())) {
+        deletedNote.refuseIfDeleted();
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * @param {string} content
+   * @param {Attempt} attempt
+   */
+  async #post(content, attempt) {
     if (attempt.conversation !== this.connection.conversation) {
       await this.#sendAgainElsewhere(content, attempt);
-      return undefined;
+      return;
     }
     const { cleaned } = await this.connection.post(content, attempt.clientId, attempt.pictures);
     this.markStored();
-    return cleaned ? sentence("cleaned") : "";
+    this.onSent(cleaned ? sentence("cleaned") : "");
   }
 
   /** The conversation is stored: from now on the page is its own. */
   markStored() {
-    fieldOf(find(this.page, '[data-part="composer"]', HTMLFormElement), "conversation").value =
-      this.connection.conversation;
+    fieldOf(this.#form, "conversation").value = this.connection.conversation;
     this.draft.markStored();
     this.page.setAttribute("data-stored", "");
     find(this.page, ".title-open", HTMLButtonElement).disabled = false;
@@ -57,6 +132,10 @@ export class Sending {
     } else {
       this.navigation.nameAddress(this.url);
     }
+  }
+
+  get #form() {
+    return find(this.page, '[data-part="composer"]', HTMLFormElement);
   }
 
   /**

@@ -50,6 +50,18 @@ export class MessageList {
     return this.articles.findLast((article) => article.dataset.role === "assistant");
   }
 
+  /**
+   * How the last reply ended, or what it is at.
+   * @returns {import("../composer/message_queue.js").ReplyState}
+   */
+  get replyState() {
+    if (this.awaitsApproval) {
+      return "awaiting";
+    }
+    const state = this.streamingArticle ? "writing" : this.lastReply?.dataset.state;
+    return /** @type {import("../composer/message_queue.js").ReplyState} */ (state || "complete");
+  }
+
   /** The position from which on the page may differ from what is stored. */
   get position() {
     const unsettled = this.streamingArticle ?? this.articles.at(-1);

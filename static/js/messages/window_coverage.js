@@ -66,10 +66,16 @@ export class WindowCoverage {
     this.#writeLine();
   }
 
-  /** Go to the line; the focus goes there too. */
+  /** Go to the line, also where it moves while messages are loaded; the focus goes there too. */
   async goToLine() {
-    const { first_position: position } = this.window;
-    if (position && (await this.range.goTo({ at: position })) && !this.horizon.hidden) {
+    let position;
+    do {
+      position = this.window.first_position;
+      if (!position || !(await this.range.goTo({ at: position }))) {
+        return;
+      }
+    } while (position !== this.window.first_position);
+    if (!this.horizon.hidden) {
       this.horizon.scrollIntoView({ block: "center" });
       this.horizon.focus({ preventScroll: true });
     }
