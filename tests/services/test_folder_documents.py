@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 import uuid
+from html import unescape
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
 
 from conversations.access import find_document
 from conversations.core.errors import DocumentNotFound, FolderNotFound
@@ -14,11 +19,13 @@ from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.sources import sources_of_reply
 from conversations.selectors.figures.account_contents import count_account_contents
 from conversations.services.conversations.conversations import start_conversation
+from conversations.services.conversations.default_scenario import default_scenario
 from conversations.services.conversations.deletion import restore_conversation
 from conversations.services.conversations.folders import create_folder, delete_folder
 from conversations.services.conversations.list_changes import move_conversations
 from conversations.services.documents.index_document import claim_document
 from conversations.services.grounding.look_up import look_up
+from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.portability.branch_conversation import branch_conversation
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.portability.export_account import exported_files
@@ -85,6 +92,34 @@ def test_they_are_counted_for_what_is_in_the_folder_and_not_for_what_is_temporar
     assert count_documents_for(begin(alice)) == 0
     temporary = start_conversation(user=alice, public_id=uuid.uuid4(), folder_id=work.pk, temporary=True)
     assert (temporary.folder, count_documents_for(temporary)) == (None, 0)
+
+
+def test_the_estimate_of_a_first_message_counts_them(alice, work, settings):
+    store_document(work, [SECRET])
+    estimates = [
+        estimate_draft(user=user, conversation=None, content=QUESTION, folder_id=work.pk, begins_temporary=temporary)
+        for user, temporary in ((alice, False), (alice, True), (make_user("mallory"), False))
+    ]
+    assert [estimate.documents for estimate in estimates] == [1, 0, 0]
+
+
+def test_a_conversation_that_begins_with_a_document_begins_in_the_folder_of_its_page(client, alice, work):
+    client.force_login(alice)
+    page = client.get(f"/?folder={work.pk}").text
+    assert f'<input type="hidden" data-beginning name="folder" value="{work.pk}">' in page
+    added = {"files": SimpleUploadedFile("a.txt", b"words"), "folder": work.pk, "scenario": default_scenario().pk}
+    client.post(reverse("conversations:add_conversation_documents", args=[new := uuid.uuid4()]), added)
+    assert Conversation.objects.get(public_id=new).folder == work
+
+
+def test_what_is_chosen_for_a_new_conversation_leaves_it_in_the_folder(client, alice, work):
+    Scenario.objects.create(owner=alice, name="Own")
+    client.force_login(alice)
+    page = client.get(f"/?folder={work.pk}").text
+    choices = re.findall(r'href="(/\?[^"]*)"[^>]*data-action="choose-(?:model|scenario)"', page)
+    assert len(choices) >= 2
+    assert [choice for choice in choices if f"folder={work.pk}" not in choice] == []
+    assert f"/?folder={work.pk}&" in json.loads(unescape(re.search(r'data-urls="([^"]*)"', page).group(1)))["newHere"]
 
 
 def test_a_reply_waits_for_them_and_no_longer_once_it_has_left_the_folder(alice, work, talk):

@@ -94,6 +94,7 @@ def estimate_draft(
     conversation: Conversation | None,
     content: str,
     scenario_id: int | None = None,
+    folder_id: int | None = None,
     language_model: str = "",
     policy: WindowPolicy | None = None,
     with_recall: bool = False,
@@ -102,7 +103,7 @@ def estimate_draft(
     begins_temporary: bool = False,
 ) -> DraftEstimate:
     """Return what sending *content* now would take; without a conversation it would begin one with the scenario
-    and the *language_model*, if that is on offer.
+    and the *language_model*, if that is on offer, in the folder.
 
     *picture_ids* are pictures of the conversation that would be sent with it; others are passed over.
     *policy* stands for the scenario's own. *with_recall* looks up what would be recalled, which takes longer.
@@ -114,6 +115,7 @@ def estimate_draft(
         conversation = Conversation(
             owner=user,
             scenario=scenario,
+            folder=user.folders.filter(pk=folder_id).first() if folder_id and not begins_temporary else None,
             language_model=language_model,
             searches_web=begins_searching,
             temporary_until=timezone.now() + KEPT_TEMPORARILY if begins_temporary else None,

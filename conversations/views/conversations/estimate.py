@@ -81,6 +81,7 @@ def _estimate(request: HtmxRequest, conversation: Conversation | None) -> DraftE
         conversation=conversation,
         content=parameters.content(request),
         scenario_id=parameters.scenario_id(request),
+        folder_id=parameters.folder_id(request),
         language_model=parameters.name(request, "language_model"),
         with_recall=True,
         picture_ids=parameters.picture_ids(request),

@@ -17,6 +17,8 @@ from conversations.services.language_models.prices import all_unit_prices
 from conversations.wording.model_labels import EFFORT_LABELS
 from conversations.wording.money_amounts import price_label
 
+from .new_address import new_address
+
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
@@ -111,7 +113,5 @@ def _url(conversation: Conversation, language_model: str, effort: str) -> str:
     """Return the address that chooses both; of a conversation that is not stored, its page with them."""
     chosen = {"language_model": language_model, "effort": effort}
     if conversation.pk is None:
-        chosen = {"scenario": str(conversation.scenario.pk), **chosen}
-        chosen |= {"temporary": "true"} if conversation.is_temporary else {}
-        return f"{reverse('conversations:new')}?{urlencode(chosen)}"
+        return new_address(conversation, scenario=str(conversation.scenario.pk), **chosen)
     return f"{reverse('conversations:choose_model', args=[conversation.public_id])}?{urlencode(chosen)}"

@@ -48,6 +48,7 @@ from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
 from .draw_messages import draw_messages
 from .message_menu import menu_of_any_message
 from .model_menu import model_menu
+from .new_address import new_address_to_extend
 from .render_messages import render_messages
 from .scenario_menu import scenario_rows
 from .summary_context import summary_view
@@ -227,8 +228,8 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         **_coverage_context(None, EVERYTHING),
         "mark_labels": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),
         "parts": PART_LABELS,
-        "urls": json.dumps(_urls(public_id, folder_id)),
-        "post_query": f"?folder={folder_id}" if folder_id else "",
+        "urls": json.dumps(_urls(conversation, folder_id)),
+        "begins_in_folder": folder_id,
         **adding_context(Addresses("conversation", public_id)),
         **picture_context(),
         "scenario_documents": documents_count(scenario),
@@ -270,16 +271,17 @@ def page_context(request: HtmxRequest, conversation: Conversation, *, place: Thr
     }
 
 
-def _urls(public_id: uuid.UUID, folder_id: int | None) -> dict[str, str]:
-    """Return what scripts ask. The first message of a conversation says to which folder it goes."""
+def _urls(conversation: Conversation, folder_id: int | None) -> dict[str, str]:
+    """Return the addresses that scripts ask."""
 
     def of_conversation(name: str) -> str:
-        return reverse(f"conversations:{name}", args=[public_id])
+        return reverse(f"conversations:{name}", args=[conversation.public_id])
 
     return {
         "new": reverse("conversations:new"),
+        "newHere": new_address_to_extend(conversation),
         "conversation": of_conversation("conversation"),
-        "messages": of_conversation("post") + (f"?folder={folder_id}" if folder_id else ""),
+        "messages": of_conversation("post"),
         "sync": of_conversation("sync"),
         "thread": of_conversation("thread"),
         "map": of_conversation("map"),

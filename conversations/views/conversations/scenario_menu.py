@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.translation import gettext, ngettext
@@ -11,6 +10,8 @@ from django.utils.translation import gettext, ngettext
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Scenario
 from conversations.selectors.conversations.scenarios import list_choices
+
+from .new_address import new_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,5 +57,4 @@ def _facts(scenario: Scenario) -> str:
 def _url(conversation: Conversation, scenario: Scenario) -> str:
     if conversation.pk is not None:
         return reverse("conversations:scenario", args=[conversation.public_id])
-    chosen = {"scenario": str(scenario.pk)} | ({"temporary": "true"} if conversation.is_temporary else {})
-    return f"{reverse('conversations:new')}?{urlencode(chosen)}"
+    return new_address(conversation, scenario=str(scenario.pk))

@@ -23,7 +23,7 @@ import { getJson } from "../server/http.js";
 import { Announcer } from "../shared/announcer.js";
 import { fetchBundle } from "../shared/bundles.js";
 import { labelCopyButtons } from "../shared/copy_buttons.js";
-import { dataOf, fieldOf, find, query } from "../shared/dom.js";
+import { dataOf, find, query, queryAll } from "../shared/dom.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
 import { commandActions } from "./command_actions.js";
@@ -68,12 +68,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   /** @type {Record<string, string>} what is sent with the first message */
   const beginning = isStored
     ? {}
-    : {
-        scenario: fieldOf(form, "scenario").value,
-        language_model: fieldOf(form, "language_model").value,
-        effort: fieldOf(form, "effort").value,
-        ...(query(form, '[name="temporary"]') && { temporary: "true" }),
-      };
+    : Object.fromEntries(queryAll(form, "[data-beginning]", HTMLInputElement).map(({ name, value }) => [name, value]));
   const temporary = query(page, '[data-part="temporary"]');
   const storage = temporary ? sessionStorage : localStorage; // what is temporary leaves nothing in the browser
 
@@ -179,14 +174,7 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
     onRefused,
   });
 
-  const chooseScenario = scenarioChooser({
-    connection,
-    urls,
-    navigation,
-    isTemporary: Boolean(temporary),
-    onRefused,
-    signal,
-  });
+  const chooseScenario = scenarioChooser({ connection, urls, navigation, onRefused, signal });
   const model = new ModelChoice(find(page, ".conversation-header"), {
     url: urls.model,
     connection,

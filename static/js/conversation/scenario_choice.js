@@ -9,22 +9,20 @@ import { sentence } from "../shared/sentences.js";
  * Return what chooses a scenario, and shows the page with it.
  * @param {object} options
  * @param {import("../server/connection.js").Connection} options.connection
- * @param {Record<"scenario" | "conversation" | "new", string>} options.urls
+ * @param {Record<"scenario" | "conversation" | "newHere", string>} options.urls
  * @param {import("../shell/navigation.js").Navigation} options.navigation
- * @param {boolean} options.isTemporary
  * @param {(error: unknown) => void} options.onRefused
  * @param {AbortSignal} options.signal of the page, which may be left meanwhile
  * @returns {ChooseScenario}
  */
-export function scenarioChooser({ connection, urls, navigation, isTemporary, onRefused, signal }) {
+export function scenarioChooser({ connection, urls, navigation, onRefused, signal }) {
   return async (id, name) => {
     try {
       if (connection.isStored) {
         await postForm(urls.scenario, { scenario: String(id) });
       }
       const isLeft = signal.aborted;
-      const asNew = new URLSearchParams({ scenario: String(id), ...(isTemporary && { temporary: "true" }) });
-      const address = connection.isStored ? urls.conversation : `${urls.new}?${asNew}`;
+      const address = connection.isStored ? urls.conversation : `${urls.newHere}scenario=${id}`;
       isLeft || navigation.replace(address, sentence("scenarioChosen", { name }));
     } catch (error) {
       onRefused(error);
