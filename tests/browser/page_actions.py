@@ -6,9 +6,12 @@ import json
 import re
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from django.conf import settings
+from django.utils import translation
 from playwright.sync_api import APIResponse, Locator, Page, Route, WebSocketRoute, expect
 
 from tests.support.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
@@ -17,8 +20,18 @@ T = TypeVar("T")
 CONVERSATION_PATH = re.compile(r"/c/[0-9a-f-]{36}/")
 
 
+@cache
+def named(english: str) -> re.Pattern[str]:
+    """Return what matches a name on the page in any of the site's languages."""
+    names = {english}
+    for language, _ in settings.LANGUAGES:
+        with translation.override(language):
+            names.add(translation.gettext(english))
+    return re.compile("|".join(f"^{re.escape(name)}$" for name in names))
+
+
 def composer(page: Page) -> Locator:
-    return page.get_by_role("textbox", name="Message")
+    return page.get_by_role("textbox", name=named("Message"))
 
 
 def open_account_menu(page: Page) -> None:
@@ -66,6 +79,17 @@ def open_menu(message: Locator) -> Locator:
     message.hover()
     message.get_by_role("button", name="More", exact=True).click()
     return message.get_by_role("menu")
+
+
+def press_action(message: Locator, action: str) -> None:
+    """Press a button of a message's row; on a screen that knows no hovering, the one in the sheet that it opens."""
+    page = message.page
+    if page.evaluate("matchMedia('(hover: hover)').matches"):
+        message.hover()
+        message.locator(f'[data-action="{action}"]').click()
+    else:
+        message.get_by_role("button", name=named("Actions")).click()
+        page.locator(f'#message-sheet [data-twin="{action}"]').click()
 
 
 def write(page: Page, content: str) -> None:
