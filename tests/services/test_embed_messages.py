@@ -17,8 +17,8 @@ from conversations.services.message_index.embed_messages import (
     store_message_vectors,
 )
 from conversations.services.message_index.index_messages import index_conversation, rebuild_index
-from conversations.services.messages.forget_messages import forget_above
-from conversations.services.messages.mark_message import exclude_message
+from conversations.services.messages.forget_messages import forget_above, remember_everything
+from conversations.services.messages.mark_message import exclude_message, recall_message
 from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.windows.active_path import leave_path
 from tests.support.embeddings import embed_words
@@ -85,6 +85,36 @@ def test_what_is_forgotten_gets_no_vector():
     assert embed_next().texts == ["Word2 of trains.", "Word3 of trains."]
 
 
+def test_what_may_be_sent_again_gets_the_vectors_that_it_lacks_and_no_other_twice():
+    conversation = talk(30)
+    messages = list(conversation.messages.order_by("position"))
+    forget_above(conversation=conversation, message_id=messages[4].pk)
+    exclude_message(conversation=conversation, message_id=messages[9].pk, excluded=True)
+    recall_message(conversation=conversation, message_id=messages[20].pk, never_recalled=True)
+    embed_all()
+    assert sorted(set(range(30)) - set(embedded(conversation))) == [0, 1, 2, 3, 9, 20]
+    exclude_message(conversation=conversation, message_id=messages[9].pk, excluded=False)
+    assert [text for batch in iter(embed_next, None) for text in batch.texts] == ["Word9 of trains."]
+    recall_message(conversation=conversation, message_id=messages[20].pk, never_recalled=False)
+    remember_everything(conversation=conversation)
+    assert [text for batch in iter(embed_next, None) for text in batch.texts] == [
+        f"Word{number} of trains." for number in (0, 1, 2, 3, 20)
+    ]
+    assert sorted(embedded(conversation)) == list(range(30))
+
+
+def test_what_is_wanted_again_while_a_batch_is_asked_for_is_in_the_next():
+    conversation = talk(MOST_TEXTS + 4)
+    first = conversation.messages.get(position=0)
+    exclude_message(conversation=conversation, message_id=first.pk, excluded=True)
+    embed_next()
+    batch = claim_message_batch(WORDS)
+    exclude_message(conversation=conversation, message_id=first.pk, excluded=False)
+    store_message_vectors(batch, [embed_words(text) for text in batch.texts])
+    embed_all()
+    assert sorted(embedded(conversation)) == list(range(MOST_TEXTS + 4))
+
+
 def test_nothing_is_asked_for_in_a_deleted_conversation():
     conversation = talk(4)
     delete_conversation(conversation=conversation)
@@ -120,7 +150,7 @@ def test_vectors_of_passages_that_are_others_by_now_are_not_stored():
     store_message_vectors(batch, [embed_words(text) for text in batch.texts])
     assert MessageIndex.objects.get(pk=conversation.pk).embedded_passages == 0
     again = embed_next()
-    assert [passage.message for passage in again.passages][2] == messages[5].pk
+    assert [(passage.ordinal, passage.message) for passage in again.passages] == [(2, messages[5].pk)]
     assert sorted(embedded(conversation)) == list(range(6))
 
 

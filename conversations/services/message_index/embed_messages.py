@@ -4,7 +4,7 @@
 
 What is there stays there, so whatever happens only the batch is asked for again. What failed is left alone for a while,
 longer each time, and only the log says so: recall goes on by words. What may not be sent, because its owner has
-excluded it or never wants it recalled, gets no vector.
+excluded or forgotten it or never wants it recalled, gets no vector before that is taken back.
 """
 
 from __future__ import annotations
@@ -47,6 +47,9 @@ SELECT passage.ordinal, message.id, passage.start,
        substr(message.content, passage.start + 1, passage."end" - passage.start),
        message.active AND NOT message.excluded AND NOT message.never_recalled
          AND message.position >= (SELECT forgotten_before FROM conversations_conversation WHERE id = %(conversation)s)
+         AND NOT EXISTS (
+           SELECT FROM conversations_messagevector vector
+           WHERE vector.conversation_id = %(conversation)s AND vector.ordinal = passage.ordinal)
 FROM conversations_messagepassage passage JOIN conversations_message message ON message.id = passage.message_id
 WHERE passage.conversation_id = %(conversation)s AND ordinal >= %(first)s AND ordinal < %(stop)s ORDER BY ordinal
 """
@@ -61,6 +64,17 @@ FROM unnest(%(ordinals)s::int[], %(messages)s::bigint[], %(starts)s::int[], %(ve
 JOIN conversations_messagepassage passage ON passage.conversation_id = %(conversation)s
   AND passage.ordinal = fresh.ordinal AND passage.message_id = fresh.message AND passage.start = fresh.start
 ON CONFLICT (conversation_id, ordinal) DO UPDATE SET embedding = EXCLUDED.embedding
+"""
+WITHOUT_VECTOR = """
+UPDATE conversations_messageindex SET embedded_passages = missing.ordinal
+FROM (
+  SELECT min(ordinal) AS ordinal FROM conversations_messagepassage passage
+  WHERE conversation_id = %(conversation)s AND (%(message)s::bigint IS NULL OR message_id = %(message)s)
+    AND NOT EXISTS (
+      SELECT FROM conversations_messagevector vector
+      WHERE vector.conversation_id = passage.conversation_id AND vector.ordinal = passage.ordinal)
+) AS missing
+WHERE conversation_id = %(conversation)s AND embedded_passages > missing.ordinal
 """
 STORED_LENGTH = "SELECT vector_dims(embedding) FROM conversations_messagevector WHERE conversation_id = %s LIMIT 1"
 
@@ -121,6 +135,12 @@ def claim_message_batch(model: ConfiguredEmbeddingModel) -> MessageBatch | None:
     return MessageBatch(index.conversation, model.label, first, stop, index.embed_attempt, passages)
 
 
+def want_vectors(conversation_id: int, message_id: int | None = None) -> None:
+    """Let passages that may be sent again get the vectors that they lack: of one message, or of all."""
+    with connection.cursor() as cursor:
+        cursor.execute(WITHOUT_VECTOR, {"conversation": conversation_id, "message": message_id})
+
+
 def _forget_vectors(conversation_id: int) -> None:
     MessageVector.objects.filter(conversation_id=conversation_id).delete()
 
@@ -148,9 +168,9 @@ def store_message_vectors(batch: MessageBatch, vectors: Sequence[Vector]) -> Non
             "vectors": [str(normalize_vector(vector)) for vector in vectors],
         }
         is_whole = cursor.execute(STORE, columns).rowcount == len(batch.passages)
-    if is_whole:
-        _mine(batch).update(embedded_passages=batch.stop, embed_attempt=0, embed_after=Now())
-    else:  # messages have taken each other's places since: the next batch begins here again
+    done = {"embedded_passages": batch.stop, "embed_attempt": 0, "embed_after": Now()}
+    # Messages may have taken each other's places since, or some before the batch be wanted: they are in the next batch.
+    if not (is_whole and _mine(batch).filter(embedded_passages=batch.first).update(**done)):
         release_messages(batch)
 
 

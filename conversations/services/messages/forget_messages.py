@@ -10,6 +10,7 @@ from conversations.access import find_message
 from conversations.core.frames.definitions import MessagesForgotten
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
+from conversations.services.message_index.embed_messages import want_vectors
 from conversations.services.windows.active_path import lock_conversation, refuse_while_replying, update_forgotten
 
 
@@ -44,6 +45,7 @@ def remember_everything(*, conversation: Conversation) -> None:
         locked.anchor_position = None
         locked.save(update_fields=["anchor_position"])
         _changed(locked)
+        want_vectors(locked.pk)
         conversation.forgotten_before = 0
 
 

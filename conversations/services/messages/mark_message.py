@@ -12,6 +12,7 @@ from conversations.core.frames.definitions import MessageMarked
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
 from conversations.services.language_models.model_context import conversation_context
+from conversations.services.message_index.embed_messages import want_vectors
 from conversations.services.summaries.want_summary import summarised_messages_changed
 from conversations.services.windows.active_path import lock_conversation, refuse_while_replying
 from conversations.services.windows.build_window import check_it_fits, draft_message, stored_message
@@ -87,6 +88,8 @@ def _store(message: Message, conversation: Conversation, **marks: bool) -> None:
         message.steps.update(excluded=marks["excluded"])
         if marks["excluded"]:
             summarised_messages_changed(conversation.pk, message.position)
+    if False in (marks.get("excluded"), marks.get("never_recalled")):
+        want_vectors(conversation.pk, message.pk)
     conversation.has_pins = conversation.messages.filter(pinned=True).exists()
     conversation.save(update_fields=["has_pins"])
     decisions = {"pinned": message.pinned, "excluded": message.excluded, "never_recalled": message.never_recalled}
