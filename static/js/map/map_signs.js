@@ -32,8 +32,9 @@ export class MapSigns {
 
   /** The messages with a sign, by position. */
   get all() {
-    const marks = new Map(this.#decided);
-    const line = this.coverage.window.first_position;
+    const { first_position: line, forgotten_before: forgotten } = this.coverage.window;
+    const decided = [...this.#decided].filter(([position, sign]) => sign !== "pinned" || position >= forgotten);
+    const marks = new Map(decided);
     for (const article of [...this.range.shown, ...this.range.newest]) {
       const [position, mark] = [Number(article.dataset.position), dataOf(article, "mark")];
       if (mark === "pinned" || mark === "excluded") {
