@@ -47,6 +47,7 @@ HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}
 STYLES: dict[str, tuple[str, ...]] = {
     "bundles/list_tools.css": ("css/list_tools.css",),
     "bundles/map.css": ("css/map.css",),
+    "bundles/message_sheet.css": ("css/message_sheet.css",),
     "bundles/window.css": ("css/window.css",),
     "bundles/search.css": ("css/suggestion_list.css", "css/search.css"),
     "bundles/conversation.css": (

@@ -1,6 +1,6 @@
 /** Actions on the messages of the page: pin, edit, show versions and sources, stop, regenerate, approve. */
 
-import { fetchBundle } from "../shared/bundles.js";
+import { fetchBundle, fetchStyles } from "../shared/bundles.js";
 import { closeByItself } from "../shared/dialogs.js";
 import { closest, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
@@ -97,8 +97,9 @@ function startSheet(page, dialog, onRefused) {
   page.addEventListener("click", async (event) => {
     const article = closest(event, '[data-action="open-sheet"]')?.closest("[data-message]");
     if (article instanceof HTMLElement) {
-      /** @type {typeof import("./message_sheet.js") | undefined} */
-      const fetched = await fetchBundle("messageSheet");
+      const coming = Promise.all([fetchBundle("messageSheet"), fetchStyles("messageSheetStyles")]);
+      /** @type {(typeof import("./message_sheet.js") | undefined)[]} */
+      const [fetched] = await coming.catch(() => []);
       if (!fetched) {
         onRefused(new Error(sentence("unreachable")));
       } else if (article.isConnected && !dialog.open) {

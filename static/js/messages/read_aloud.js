@@ -44,24 +44,17 @@ export function startReadingAloud(page, { onRefused, signal }) {
     if (button.ariaPressed !== "true") {
       return; // pressed again meanwhile
     }
-    const { language, pieces } = fetched.spokenOf(/** @type {HTMLElement} */ (button.closest("[data-message]")));
-    const voice = voiceFor(speech.getVoices(), language);
-    pieces.forEach((piece, index) => {
-      const utterance = Object.assign(new SpeechSynthesisUtterance(piece), { lang: voice?.lang ?? language });
-      if (voice) {
-        utterance.voice = voice;
-      }
+    const utterances = fetched.utterancesOf(/** @type {HTMLElement} */ (button.closest("[data-message]")));
+    for (const utterance of utterances) {
       utterance.onerror = ({ error }) => {
         if (error !== "canceled" && error !== "interrupted") {
           fail();
         }
       };
-      if (index === pieces.length - 1) {
-        utterance.onend = () => stop();
-      }
+      utterance.onend = () => utterance === utterances.at(-1) && stop();
       speech.speak(utterance);
-    });
-    if (!pieces.length) {
+    }
+    if (!utterances.length) {
       stop();
     }
   }
@@ -76,15 +69,4 @@ export function startReadingAloud(page, { onRefused, signal }) {
   });
   window.addEventListener("pagehide", stop, { signal });
   signal.addEventListener("abort", stop);
-}
-
-/**
- * Return a voice of the language, of this machine if there is one: that sends nothing anywhere.
- * @param {SpeechSynthesisVoice[]} voices
- * @param {string} language
- */
-function voiceFor(voices, language) {
-  const base = language.split("-")[0].toLowerCase();
-  const fitting = voices.filter(({ lang }) => lang.split(/[-_]/)[0].toLowerCase() === base);
-  return fitting.find(({ localService }) => localService) ?? fitting[0];
 }

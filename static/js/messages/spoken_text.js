@@ -8,13 +8,31 @@ const NOT_SPOKEN = ".code-block, .citation";
 const LONGEST_CHARACTERS = 220; // some voices fall silent in the middle of a longer piece
 
 /**
- * Return what is spoken of a message, and in which language.
+ * Return what is spoken of a message, in its language and by a voice of it.
  * @param {HTMLElement} message
+ * @returns {SpeechSynthesisUtterance[]}
  */
-export function spokenOf(message) {
+export function utterancesOf(message) {
   const text = spokenText(message);
   const language = languageOf(text, document.documentElement.lang);
-  return { language, pieces: piecesOf(text, language) };
+  const voice = voiceFor(language);
+  return piecesOf(text, language).map((piece) => {
+    const utterance = Object.assign(new SpeechSynthesisUtterance(piece), { lang: voice?.lang ?? language });
+    if (voice) {
+      utterance.voice = voice;
+    }
+    return utterance;
+  });
+}
+
+/**
+ * Return a voice of the language, of this machine if there is one: that sends nothing anywhere.
+ * @param {string} language
+ */
+function voiceFor(language) {
+  const base = language.split("-")[0].toLowerCase();
+  const fitting = speechSynthesis.getVoices().filter(({ lang }) => lang.split(/[-_]/)[0].toLowerCase() === base);
+  return fitting.find(({ localService }) => localService) ?? fitting[0];
 }
 
 /**
