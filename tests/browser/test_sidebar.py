@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
-from .page_actions import composer, open_account_menu, say
+from .page_actions import composer, open_account_menu, say, wait_until
 from .test_switching import heading, listed, new_conversation
 
 
@@ -38,6 +38,17 @@ def test_the_list_is_one_stop_of_the_tab_key_and_arrows_go_on(three):
     three.keyboard.press("Enter")
     expect(heading(three)).to_have_text("Ferries to Reine")
     expect(composer(three)).to_be_focused()
+
+
+def test_the_stop_is_what_had_the_focus_before_the_keys_of_the_list_came(three):
+    held: list[Route] = []
+    three.route("**/list_tools*.js", lambda route: held.append(route))
+    three.reload()
+    listed(three, "Ferries to Reine").focus()
+    wait_until(three, lambda: held)
+    held[0].continue_()
+    expect(listed(three, "Trains to Bodø")).to_have_attribute("tabindex", "-1")
+    expect(listed(three, "Ferries to Reine")).not_to_have_attribute("tabindex", "-1")
 
 
 def test_one_menu_holds_what_is_about_the_account_and_the_site(page):

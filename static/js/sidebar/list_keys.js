@@ -25,12 +25,13 @@ export function startListKeys(sidebar) {
 }
 
 /**
- * Let one entry be reached by Tab: the one that was reached last, else the current one, else the first.
+ * Let one entry be reached by Tab: the one that has the focus, else the one that was reached last, the current one, or
+ * the first.
  * @param {HTMLElement} sidebar
  */
 export function drawTabStop(sidebar) {
-  const stop =
-    query(sidebar, `${LINK}[tabindex="0"]`) ?? query(sidebar, `${LINK}[aria-current]`) ?? query(sidebar, LINK);
+  const wanted = [`${LINK}:focus`, `${LINK}[tabindex="0"]`, `${LINK}[aria-current]`, LINK];
+  const stop = wanted.map((selector) => query(sidebar, selector)).find(Boolean);
   if (stop) {
     setTabStop(sidebar, stop);
   }
