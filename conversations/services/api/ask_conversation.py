@@ -39,9 +39,10 @@ from conversations.services.replies.step_progress import StepProgress
 from conversations.services.replies.stop_reply import stop_reply
 
 from .complete_chat import ChatUsage, CompletedChat
+from .event_queue import AnswerPiece, Event, EventQueue, Failed
 from .key_models import find_model_of_key
 from .key_watcher import key_watcher
-from .running_chat import AnswerPiece, Event, EventQueue, Failed
+from .repeatable_requests import Repeatable, find_repeated, leave_once
 
 logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25
@@ -56,12 +57,16 @@ class AskedReply:
     conversation: Conversation
     reply_id: int
     language_model: str
+    is_repeated: bool = False
 
 
-def ask_conversation(key: ApiKey, public_id: uuid.UUID, request: ChatRequest) -> AskedReply:
+def ask_conversation(
+    key: ApiKey, public_id: uuid.UUID, request: ChatRequest, repeatable: Repeatable | None = None
+) -> AskedReply:
     """Post the request's one message to the conversation of the key's owner, which begins with it if it is new.
 
-    Raises `ParameterInvalid`, `ConversationNotFound`, `LanguageModelNotOffered`, `ReplyInProgress`, or what else
+    Where *repeatable* says that the same request came before, nothing is posted, and its reply is returned. Raises
+    `ParameterInvalid`, `ConversationNotFound`, `LanguageModelNotOffered`, `ReplyInProgress`, or what else
     `post_message` raises; then nothing is stored.
     """
     _check_it_says_only_what_is_new(request)
@@ -72,7 +77,11 @@ def ask_conversation(key: ApiKey, public_id: uuid.UUID, request: ChatRequest) ->
         raise ParameterInvalid("model", f"the language model of this conversation is {replying}")
     with transaction.atomic():
         lock_admitted(key.owner)
-        check_key_rate(lock_open_key(key.pk))
+        locked = lock_open_key(key.pk)
+        first = find_repeated(repeatable) if repeatable else None
+        if first is not None and first.reply_id:
+            return AskedReply(key, conversation, first.reply_id, replying, is_repeated=True)
+        check_key_rate(locked)
         posted = post_message(
             user=key.owner,
             conversation=conversation,
@@ -80,6 +89,8 @@ def ask_conversation(key: ApiKey, public_id: uuid.UUID, request: ChatRequest) ->
             client_id=uuid.uuid4(),
         )
         Run.objects.filter(reply=posted.reply).update(api_key=key)
+        if repeatable:
+            leave_once(repeatable, reply_id=posted.reply.pk)
     return AskedReply(key, conversation, posted.reply.pk, replying)
 
 
@@ -114,6 +125,7 @@ class FollowedReply(EventQueue):
 
     def __init__(self, asked: AskedReply) -> None:
         super().__init__()
+        self.is_repeated = asked.is_repeated
         self._asked = asked
         self._sent = ""
         self._sent_reasoning = 0
