@@ -42,9 +42,11 @@ from conversations.services.conversations.conversations import start_conversatio
 from conversations.services.language_models.model_choice import choose_model
 from conversations.services.limits.key_limits import check_key_rate, lock_open_key
 from conversations.services.messages.post_message import post_message
+from conversations.services.pictures.pictures import add_picture
 from conversations.services.replies.step_progress import StepProgress
 from conversations.services.replies.stop_reply import stop_reply
 
+from .chat_pictures import check_model_sees, naming
 from .complete_chat import ChatUsage, CompletedChat
 from .event_queue import AnswerPiece, Event, EventQueue, Failed
 from .key_models import find_model_of_key
@@ -80,9 +82,12 @@ def ask_conversation(
     _check_it_says_only_what_is_new(request)
     find_model_of_key(key, request.language_model)
     conversation = _find_or_begin(key, public_id, request)
-    replying = choose_model(conversation).configured.name
+    configured = choose_model(conversation).configured
+    replying = configured.name
     if replying != request.language_model:
         raise ParameterInvalid("model", f"the language model of this conversation is {replying}")
+    check_model_sees(configured, request.messages.pictures)
+    pictures = () if repeatable and find_repeated(repeatable) else _add_pictures(key, public_id, request)
     with transaction.atomic():
         lock_admitted(key.owner)
         locked = lock_open_key(key.pk)
@@ -95,11 +100,21 @@ def ask_conversation(
             conversation=conversation,
             content=request.messages.newest.content,
             client_id=uuid.uuid4(),
+            pictures=pictures,
         )
         Run.objects.filter(reply=posted.reply).update(api_key=key)
         if repeatable:
             leave_once(repeatable, reply_id=posted.reply.pk)
     return AskedReply(key, conversation, posted.reply.pk, replying)
+
+
+def _add_pictures(key: ApiKey, public_id: uuid.UUID, request: ChatRequest) -> list[int]:
+    """Keep the message's pictures in the conversation, and return their ids. Those that are never sent are swept."""
+    added = []
+    for picture in request.messages.pictures.get(request.messages.newest_place, ()):
+        with naming(picture):
+            added.append(add_picture(user=key.owner, public_id=public_id, name="", content=picture.content).pk)
+    return added
 
 
 def _check_it_says_only_what_is_new(request: ChatRequest) -> None:

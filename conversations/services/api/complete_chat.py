@@ -83,7 +83,7 @@ class CompletedChat:
     kept_calls: tuple[PromptToolCall, ...] = ()
 
 
-def calls_of(completed: CompletedChat) -> Sequence[PromptToolCall]:
+def calls_of_chat(completed: CompletedChat) -> Sequence[PromptToolCall]:
     """Return the calls of functions of the program that it asks for."""
     progress = completed.progress
     if not progress.is_to_call:
@@ -187,7 +187,7 @@ async def _attempt(
     ended_by: BaseException | None = None
     try:
         with known_errors():
-            await follow_completion(prepared.completion_request(), progress, sink, client)
+            await follow_completion(prepared.request_with_pictures(), progress, sink, client)
     except RoomUsedUpByReasoning as error:  # a program knows this as an answer that was cut off
         ended_by = error
     except (CompletionError, asyncio.CancelledError) as error:

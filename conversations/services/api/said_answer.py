@@ -17,7 +17,7 @@ from conversations.core.errors.stored_errors import restore_error
 from conversations.core.prompt.messages import PromptToolCall
 from conversations.services.replies.step_progress import StepProgress
 
-from .complete_chat import ChatUsage, CompletedChat, calls_of
+from .complete_chat import ChatUsage, CompletedChat, calls_of_chat
 
 TOKENS = ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_tokens", "estimated")
 
@@ -28,7 +28,7 @@ def write_completed(completed: CompletedChat) -> dict[str, Any]:
     return {
         "text": "".join(completed.progress.pieces),
         "thoughts": "".join(completed.progress.thoughts),
-        "calls": [call.to_json() for call in calls_of(completed)],
+        "calls": [call.to_json() for call in calls_of_chat(completed)],
         "finish_reason": completed.finish_reason,
         "usage": {
             **{name: getattr(usage, name) for name in TOKENS},
