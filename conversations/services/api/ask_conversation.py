@@ -36,7 +36,7 @@ from conversations.core.frames.definitions import ReplyDelta, ReplyDone, ReplyFa
 from conversations.live.database_retries import retry_while_database_down
 from conversations.live.fanout import conversation_topic
 from conversations.live.heard_topic import HeardTopic
-from conversations.models import ApiKey, Completion, Conversation, Message, Run
+from conversations.models import ApiKey, Completion, Conversation, Message, RepeatableRequest, Run
 from conversations.models.message import MessageState
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.language_models.model_choice import choose_model
@@ -87,13 +87,18 @@ def ask_conversation(
     if replying != request.language_model:
         raise ParameterInvalid("model", f"the language model of this conversation is {replying}")
     check_model_sees(configured, request.messages.pictures)
-    pictures = () if repeatable and find_repeated(repeatable) else _add_pictures(key, public_id, request)
+
+    def join(first: RepeatableRequest) -> AskedReply:
+        return AskedReply(key, conversation, first.reply_id or 0, replying, is_repeated=True)
+
+    if repeatable and (first := find_repeated(repeatable)):
+        return join(first)
+    pictures = _add_pictures(key, public_id, request)
     with transaction.atomic():
         lock_admitted(key.owner)
         locked = lock_open_key(key.pk)
-        first = find_repeated(repeatable) if repeatable else None
-        if first is not None and first.reply_id:
-            return AskedReply(key, conversation, first.reply_id, replying, is_repeated=True)
+        if repeatable and (first := find_repeated(repeatable)):  # while the pictures were opened
+            return join(first)
         check_key_rate(locked)
         posted = post_message(
             user=key.owner,
