@@ -26,6 +26,7 @@ from conversations.runs.message_indexer import MessageIndexer  # noqa: E402
 from conversations.runs.pool_notes import PoolNotes  # noqa: E402
 from conversations.runs.reaper import Reaper  # noqa: E402
 from conversations.runs.worker import Worker  # noqa: E402
+from conversations.services.api.running_chats import running_chats  # noqa: E402
 from conversations.sockets.handshake_turns import HandshakeTurns  # noqa: E402
 from conversations.sockets.routing import websocket_urlpatterns  # noqa: E402
 from conversations.views.http.body_limit import BodyLimit  # noqa: E402
@@ -44,6 +45,7 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if settings.RUN_WORKER and settings.PROCESSES == 1
         else (redis_echo, Reaper(), PoolNotes())
     )
+    workers = (*workers, running_chats())
     await receive()
     for worker in workers:
         await worker.start()

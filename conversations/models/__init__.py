@@ -1,5 +1,6 @@
 """Django models of conversations: one noun per file."""
 
+from .api_heartbeat import ApiHeartbeat
 from .api_key import ApiKey, ApiScope
 from .calibration import Calibration
 from .completion import Completion
@@ -23,6 +24,7 @@ from .picture import Picture, PictureFile, ScaledPicture
 from .price import Price
 from .rating import Rating
 from .reading import Reading, ReadingStep, ReadWhat, SearchHit
+from .repeatable_request import RepeatableRequest
 from .retention_mail import RetentionMail
 from .retention_rule import RetentionRule
 from .run import Run
@@ -39,6 +41,7 @@ from .upload_count import UploadCount
 from .worker_heartbeat import WorkerHeartbeat
 
 __all__ = [
+    "ApiHeartbeat",
     "ApiKey",
     "ApiScope",
     "Calibration",
@@ -73,6 +76,7 @@ __all__ = [
     "ReadWhat",
     "Reading",
     "ReadingStep",
+    "RepeatableRequest",
     "RetentionMail",
     "RetentionRule",
     "RolledUpSum",

@@ -31,7 +31,8 @@ class Completion(models.Model):
     exactly as they were. What many requests share is kept once for all: *system_prompt*, and *tool_schemas* as JSON.
 
     *opening_key* is made before it is written, so that writing it may be tried again. A program asked for it with
-    *api_key*, where there is one; of a request without a conversation no word is kept.
+    *api_key*, where there is one; of a request without a conversation no word is kept. *holder* is the process that
+    makes such a one, which has heartbeats.
 
     Prices are US dollars for a million tokens: those of our own count until it is settled, those really used from then
     on. Where they depend on how long the input is, *price_list* has all of them as they were when the request left. An
@@ -80,6 +81,7 @@ class Completion(models.Model):
         db_index=False,
     )
     opening_key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    holder = models.CharField(max_length=100, blank=True, default="", db_default="", editable=False)
     purpose = models.CharField(_("purpose"), max_length=10, choices=Purpose, default=Purpose.REPLY)
     step = models.PositiveSmallIntegerField(_("step"), default=1)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=1)

@@ -7,7 +7,7 @@ import datetime as dt
 from django.db import connection
 from django.db.models.functions import Now
 
-from conversations.models import WorkerHeartbeat
+from conversations.models import ApiHeartbeat, WorkerHeartbeat
 
 FORGOTTEN_AFTER = dt.timedelta(hours=1)
 BEAT = """
@@ -28,5 +28,6 @@ def end_heartbeat(worker: str) -> None:
 
 
 def sweep_heartbeats() -> None:
-    """Delete the heartbeats of workers that have been gone for long."""
+    """Delete the heartbeats of workers, and of processes that answered programs, that have been gone for long."""
+    ApiHeartbeat.objects.filter(seen_at__lt=Now() - FORGOTTEN_AFTER).delete()
     WorkerHeartbeat.objects.filter(seen_at__lt=Now() - FORGOTTEN_AFTER).delete()

@@ -15,9 +15,12 @@ from chatsite.accounts.attempts import delete_old_attempts
 from chatsite.accounts.security.security_log import sweep_security_events
 from chatsite.accounts.sessions.session_store import SessionStore
 from chatsite.postgres.faults import seconds_since_fault
+from conversations.core.errors import AnswerInterrupted
 from conversations.live.database_threads import in_worker_thread
-from conversations.models import Completion, Run
+from conversations.models import ApiHeartbeat, Completion, Run
 from conversations.models.run import RunState
+from conversations.models.worker_heartbeat import HEARTBEAT_VALID
+from conversations.services.api.repeatable_requests import sweep_repeatable_requests
 from conversations.services.conversations.deletion import (
     sweep_deleted_conversations,
     sweep_temporary_conversations,
@@ -91,7 +94,8 @@ class Reaper:
 def tidy_once() -> None:
     """Sweep what was not touched, was deleted a while ago, was temporary, has expired or was never sent.
 
-    Those are conversations, sessions, counts, security events, pictures and heartbeats. And close days of the ledger.
+    Those are conversations, sessions, counts, security events, pictures, heartbeats and answers that are kept for a
+    while. And close days of the ledger.
     """
     sweep_retention()
     mail_owners()
@@ -106,6 +110,7 @@ def tidy_once() -> None:
     sweep_imports()
     sweep_unused_conversations()
     sweep_heartbeats()
+    sweep_repeatable_requests()
     close_days()
 
 
@@ -119,17 +124,21 @@ def _survives(duty: Callable[[Any], bool], row: Any) -> bool:
 
 
 def _left_open() -> QuerySet[Completion]:
-    """Return the requests that no worker will settle: of replies that ended a while ago, are gone or are not running.
+    """Return the requests that no process will settle: of replies that ended a while ago, are gone or are not running.
 
-    As long as one of them is open, no day after it is closed.
+    And those of programs whose process has no heartbeat any more. As long as one of them is open, no day after it is
+    closed.
     """
     old = Q(created_at__lt=Now() - LONGEST_REQUEST)
     unheld = Q(reply__run__ended_at__lt=Now() - LEASE) | old & ~Q(reply__run__state=RunState.RUNNING)
+    alive = ApiHeartbeat.objects.filter(seen_at__gt=Now() - HEARTBEAT_VALID).values("name")
+    unheld |= ~Q(holder="") & ~Q(holder__in=alive)
     return Completion.objects.filter(unheld, ended_at=None).select_related("reply")
 
 
 def _settle(completion: Completion) -> bool:
     reply = completion.reply
     run = Run.objects.filter(reply=reply).first() if reply else None
-    outcome = Outcome(text=run.written_in(reply) if run and reply else "", error_code=reply.error_code if reply else "")
+    error_code = AnswerInterrupted.code if completion.holder else reply.error_code if reply else ""
+    outcome = Outcome(text=run.written_in(reply) if run and reply else "", error_code=error_code)
     return settle_completion(completion, outcome)

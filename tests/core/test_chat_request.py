@@ -81,7 +81,7 @@ def test_messages_are_parted():
         ([HELLO, {**CALLS, "tool_calls": [CALL, CALL]}, RESULT], "messages[1].tool_calls"),
         ([HELLO, {"role": "assistant", "content": "x"}], "messages[1]"),
         ([{**HELLO, "content": " "}], "messages[0].content"),
-        ([{**HELLO, "content": [{"type": "image_url"}]}], "messages[0].content[0].type"),
+        ([{**HELLO, "content": [{"type": "image_url"}]}], "messages[0].content[0].image_url.url"),
         ([{**HELLO, "audio": {}}], "messages[0].audio"),
         ([{**HELLO, "role": ["user"]}], "messages[0].role"),
         (["x"], "messages[0]"),

@@ -11,7 +11,7 @@ from conversations.core.prompt.grounding_text import QUESTION_HEADER
 from conversations.core.prompt.messages import digest_of
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.services.ledger import recompute_ledger_sums, recompute_rolled_up_sums, recompute_spending
-from tests.support.sent_pictures import text_of
+from tests.support.sent_pictures import text_of, with_placeholders
 from tests.support.tool_dialogues import wrong_with
 
 from .pages import Page
@@ -80,7 +80,7 @@ def asked_on_pages(site: Site, log: list[dict[str, Any]], *, after_row: int) -> 
     """Yield what is in *log* but the requests of programs: the ledger has one row for each, by its messages."""
     rows = Counter(row["messages_digest"] for row in site.database.rows(ASKED_BY_PROGRAMS, after_row))
     for exchange in log:
-        digest = digest_of(exchange["body"].get("messages", []))
+        digest = digest_of(with_placeholders(exchange["body"].get("messages", [])))
         if rows[digest]:
             rows[digest] -= 1
         else:

@@ -48,3 +48,21 @@ def _content(part: Mapping[str, Any]) -> bytes:
     if image.get("detail", "auto") not in ("auto", "low", "high"):
         raise ValueError(f"an unknown detail: {image['detail']}")
     return base64.b64decode(encoded, validate=True)
+
+
+def with_placeholders(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return *messages* as the ledger digests them: each picture named by the digest of its bytes."""
+    return [
+        {**message, "content": [_with_placeholder(part) for part in message["content"]]}
+        if isinstance(message.get("content"), list)
+        else message
+        for message in messages
+    ]
+
+
+def _with_placeholder(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    if part["type"] != "image_url":
+        return part
+    media_type = part["image_url"]["url"].removeprefix("data:").partition(";")[0]
+    digest = hashlib.sha256(_content(part)).hexdigest()
+    return {**part, "image_url": {**part["image_url"], "url": f"picture:{media_type};{digest}"}}

@@ -17,8 +17,9 @@ SECRET_BYTES = 20
 log = logging.getLogger(__name__)
 
 
-def encrypt_secret(text: str) -> str:
-    return _fernet().encrypt(text.encode()).decode()
+def encrypt_secret(text: str, *, bound_to: bytes = b"") -> str:
+    """Return *text* encrypted. *bound_to* is to be in hand, unchanged, to read it again."""
+    return _fernet(bound_to).encrypt(text.encode()).decode()
 
 
 def decrypt_secret(sealed: str) -> str:
@@ -33,14 +34,16 @@ def decrypt_secret(sealed: str) -> str:
     return base64.b32encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
-def decrypt_secret_or_none(sealed: str) -> str | None:
-    """Return the text; None if it was encrypted with another `SECRET_KEY`."""
+def decrypt_secret_or_none(sealed: str, *, bound_to: bytes = b"") -> str | None:
+    """Return the text; None if it was encrypted with another `SECRET_KEY`, or bound to something else."""
     try:
-        return _fernet().decrypt(sealed.encode()).decode()
+        return _fernet(bound_to).decrypt(sealed.encode()).decode()
     except InvalidToken:
         return None
 
 
-def _fernet() -> Fernet:
+def _fernet(bound_to: bytes = b"") -> Fernet:
     key = hashlib.blake2b(settings.SECRET_KEY.encode(), digest_size=32, person=b"sealing").digest()
+    if bound_to:
+        key = hashlib.blake2b(bound_to, key=key, digest_size=32, person=b"bound").digest()
     return Fernet(base64.urlsafe_b64encode(key))

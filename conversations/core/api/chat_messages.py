@@ -12,7 +12,7 @@ taken out, as everywhere. A field whose value is null says nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from conversations.core.errors import ParameterInvalid
@@ -20,6 +20,7 @@ from conversations.core.prompt.messages import PromptMessage, PromptToolCall, Ro
 from conversations.core.prompt.openai_messages import MOST_ID_CHARACTERS, MOST_NAME_CHARACTERS
 from conversations.core.text.storable_text import UNSTORABLE
 
+from .given_pictures import MOST_PICTURES, GivenPicture, read_image_part
 from .json_body import shown_name
 
 ROLES: Mapping[str, Role] = {
@@ -36,17 +37,22 @@ FIELDS: Mapping[Role, Collection[str]] = {
 }
 MOST_MESSAGES = 100_000
 BETWEEN_PARTS = "\n"
+IMAGE = "image_url"
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessages:
-    """The messages of one request, in parts; the history begins at number *first_place*."""
+    """The messages of one request, in parts; the history begins at number *first_place*.
+
+    *pictures* are those of the user's messages, by the number of the message.
+    """
 
     system_prompt: str
     history: tuple[PromptMessage, ...]
     newest: PromptMessage
     steps: tuple[PromptMessage, ...]
     first_place: int
+    pictures: Mapping[int, tuple[GivenPicture, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def newest_place(self) -> int:
@@ -60,13 +66,14 @@ def read_chat_messages(given: Any) -> ChatMessages:
     if len(given) > MOST_MESSAGES:
         raise ParameterInvalid("messages", f"there are more than {MOST_MESSAGES:,}")
     messages = [_read_message(each, f"messages[{place}]") for place, each in enumerate(given)]
+    pictures = _read_pictures(given)
     _check_calls(messages)
     first = next((place for place, each in enumerate(messages) if each.role != "system"), len(messages))
     newest = next((place for place in reversed(range(first, len(messages))) if messages[place].role == "user"), None)
     if newest is None:
         raise ParameterInvalid("messages", "there is no message of the user")
     _check_steps(messages, newest)
-    if not messages[newest].content.strip():
+    if not messages[newest].content.strip() and newest not in pictures:
         raise ParameterInvalid(f"messages[{newest}].content", "the newest message of the user is empty")
     return ChatMessages(
         "\n\n".join(each.content for each in messages[:first] if each.content),
@@ -74,7 +81,25 @@ def read_chat_messages(given: Any) -> ChatMessages:
         messages[newest],
         tuple(messages[newest + 1 :]),
         first,
+        pictures,
     )
+
+
+def _read_pictures(given: Sequence[Any]) -> dict[int, tuple[GivenPicture, ...]]:
+    """Return the pictures of messages that were read without them, by the number of the message."""
+    pictures: dict[int, tuple[GivenPicture, ...]] = {}
+    for place, message in enumerate(given):
+        if message["role"] == "user" and isinstance(message["content"], list):
+            parts = [
+                read_image_part(part, f"messages[{place}].content[{number}]")
+                for number, part in enumerate(message["content"])
+                if part["type"] == IMAGE
+            ]
+            if parts:
+                pictures[place] = tuple(parts)
+    if sum(map(len, pictures.values())) > MOST_PICTURES:
+        raise ParameterInvalid("messages", f"there are more than {MOST_PICTURES} pictures")
+    return pictures
 
 
 def _check_calls(messages: Sequence[PromptMessage]) -> None:
@@ -130,18 +155,24 @@ def _read_message(given: Any, where: str) -> PromptMessage:
 def _read_content(given: Mapping[str, Any], where: str, *, may_be_missing: bool) -> str:
     content, refusal = given.get("content"), _text(given.get("refusal"), f"{where}.refusal")
     if isinstance(content, list):
-        pieces = [_read_part(part, f"{where}.content[{place}]") for place, part in enumerate(content)]
-        content = BETWEEN_PARTS.join(pieces)
+        may_show = given["role"] == "user"
+        pieces = [
+            _read_part(part, f"{where}.content[{place}]", may_show=may_show) for place, part in enumerate(content)
+        ]
+        content = BETWEEN_PARTS.join(piece for piece in pieces if piece is not None)
     if content is None and not may_be_missing:
         raise ParameterInvalid(f"{where}.content", "it is missing")
     text = _text(content, f"{where}.content")
     return text or refusal
 
 
-def _read_part(part: Any, where: str) -> str:
+def _read_part(part: Any, where: str, *, may_show: bool) -> str | None:
+    """Return the text of a part; None for a picture, which only messages of the user may have."""
     if not isinstance(part, Mapping) or not isinstance(part.get("type"), str):
         raise ParameterInvalid(where, "it is not an object with a type")
     kind = part["type"]
+    if kind == IMAGE and may_show:
+        return None
     if kind not in ("text", "refusal"):
         raise ParameterInvalid(f"{where}.type", f"{shown_name(kind)} is not supported")
     for name, value in part.items():

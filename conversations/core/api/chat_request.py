@@ -44,7 +44,7 @@ class ChatRequest:
 
     *sampling* goes to the provider as it is; *extra_prompt* is what it makes of that in the prompt, to be counted: the
     schema of the answer. *tools* are the client's own, called by nothing but the client. *most_output_tokens* came as
-    *most_output_field*.
+    *most_output_field*. *given* are all of its parameters as they came.
     """
 
     language_model: str
@@ -58,6 +58,16 @@ class ChatRequest:
     streams: bool = False
     tells_usage: bool = False
     conversation: uuid.UUID | None = None
+    given: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def asked_for(self) -> bytes:
+        """What it asks for, in one way to write it: the same for a whole answer and for a stream of it."""
+        asked = {name: value for name, value in self.given.items() if name not in ("stream", "stream_options")}
+        named = str(self.conversation or "")
+        return json.dumps([named, asked], ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode(
+            errors="surrogatepass"
+        )
 
     @property
     def extra_prompt(self) -> str:
@@ -95,6 +105,7 @@ def read_chat_request(body: bytes, conversation: str | None = None) -> ChatReque
         streams=streams,
         tells_usage=_read_stream_options(given, streams=streams),
         conversation=_read_metadata(given.get("metadata", {}), conversation),
+        given=given,
     )
 
 

@@ -13,7 +13,7 @@
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ ├ NameInvisible, SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
     │ │ FolderNameTaken, TooManyFolders, FolderEmpty
-    │ ├ ParameterInvalid, TooManyApiKeys                          of the API
+    │ ├ ParameterInvalid, TooManyApiKeys, IdempotencyKeyReused, AnswerNotKept    of the API
     │ ├ ImportsForbidden, ImportTooLarge, TooManyImports, ImportNotFound, ImportPieceMisplaced
     │ └ PictureTooLarge, TooManyPictures, PicturesGone, PictureAlreadySent
     ├ SiteBusy                        the same request may be answered in a moment
@@ -57,6 +57,7 @@
     │ ├ MalformedStream               not a reply at all
     │ ├ MalformedEmbeddings, EmbeddingsChanged                    not vectors that can be used
     │ ├ EmptyReply, ReplyInterrupted, ReplyStopped, ReplyAccessRevoked    no reply, or not a whole one
+    │ ├ AnswerInterrupted             the same for a program
     │ ├ RoomUsedUpByReasoning         no reply either; with more room there may be one
     │ ├ KeptReasoningTooLong          its tools can't be called: the provider demands more back than is kept
     │ ├ ToolStepsUsedUp               the model goes on calling tools, though it was told not to
@@ -136,18 +137,21 @@ from .access import (
     UploadsUsedUp,
 )
 from .api import (
+    AnswerNotKept,
     ApiKeyInvalid,
     ApiKeyMoneyUsedUp,
     ApiKeyNotFound,
     ApiKeyRateReached,
     ApiOff,
     ApiScopeMissing,
+    IdempotencyKeyReused,
     ParameterInvalid,
     TooManyApiKeys,
     WindowNotFound,
 )
 from .base import ConversationError, SiteBusy
 from .completions import (
+    AnswerInterrupted,
     ApprovalTimedOut,
     CompletionError,
     ContextTooLong,
@@ -317,6 +321,8 @@ __all__ = [
     "AboutMeTooLong",
     "AccessError",
     "AccountBlocked",
+    "AnswerInterrupted",
+    "AnswerNotKept",
     "ApiKeyInvalid",
     "ApiKeyMoneyUsedUp",
     "ApiKeyNotFound",
@@ -373,6 +379,7 @@ __all__ = [
     "FrameError",
     "GateClosed",
     "GatePasswordRequired",
+    "IdempotencyKeyReused",
     "ImportInterrupted",
     "ImportNotFound",
     "ImportPieceMisplaced",

@@ -17,6 +17,20 @@ class ParameterInvalid(InputError):
         super().__init__(parameter=parameter, reason=reason)
 
 
+class IdempotencyKeyReused(InputError):
+    """The same key came before with a request that asks for something else."""
+
+    code = "idempotency_key_reused"
+    template = "This Idempotency-Key was sent before with another request. Use a new key for each request."
+
+
+class AnswerNotKept(InputError):
+    """The request with that key was answered, and the answer is gone: it is not asked for, and billed, again."""
+
+    code = "answer_not_kept"
+    template = "The request with this Idempotency-Key was answered, and the answer is kept no longer. Use a new key."
+
+
 class TooManyApiKeys(InputError):
     code = "too_many_api_keys"
     template = "You have %(most)s API keys, which is the limit. Revoke one first."

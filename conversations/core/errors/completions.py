@@ -188,6 +188,14 @@ class ReplyInterrupted(CompletionError):
     may_be_billed = True
 
 
+class AnswerInterrupted(CompletionError):
+    """The process that made an answer for a program ended in the middle of it."""
+
+    code = "answer_interrupted"
+    template = "The process that made this answer has ended. What was used is billed; ask again as a new request."
+    may_be_billed = True
+
+
 class ReplyStopped(CompletionError):
     """A program waits for it, and its owner has stopped it."""
 

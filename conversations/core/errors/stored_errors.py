@@ -31,6 +31,15 @@ def sentence_for(
         return translate(ConversationError.template)
 
 
+def restore_error(code: str, params: Mapping[str, object] | None = None) -> ConversationError:
+    """Return an error of which only code and params are kept; its own sentence is in English."""
+    kind = _ERRORS.get(code, ConversationError)
+    error = kind.__new__(kind)
+    error.params = dict(params or {})
+    error.args = (sentence_for(code, error.params),)
+    return error
+
+
 def is_code_of(code: str, kind: type[ConversationError]) -> bool:
     """Tell whether *code* was stored for an error of that *kind*."""
     return any(error.code == code for error in _tree(kind))

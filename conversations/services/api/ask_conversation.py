@@ -1,6 +1,6 @@
 """Ask in a conversation for a program, which sends what is new: the reply lives as on the page.
 
-    post_message ─▶ worker ─▶ the reply grows in its row ─▶ followed_reply reads it until it has ended
+    post_message ─▶ worker ─▶ the reply grows ─▶ followed_reply hears and reads it until it has ended
 
 So it is on its owner's page at the same time, with recall, summary, tools and documents of the scenario, and a client
 that goes away ends nothing. The conversation sets what is asked for: its scenario, its language model.
@@ -16,13 +16,16 @@ from django.db import transaction
 from conversations.access import find_conversation, lock_admitted
 from conversations.core.api.chat_request import ChatRequest
 from conversations.core.errors import ConversationNotFound, ParameterInvalid
-from conversations.models import ApiKey, Conversation, Run
+from conversations.models import ApiKey, Conversation, RepeatableRequest, Run
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.language_models.model_choice import choose_model
 from conversations.services.limits.key_limits import check_key_rate, lock_open_key
 from conversations.services.messages.post_message import post_message
+from conversations.services.pictures.pictures import add_picture
 
+from .chat_pictures import check_model_sees, naming
 from .key_models import find_model_of_key
+from .repeatable_requests import Repeatable, find_repeated, leave_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +36,59 @@ class AskedReply:
     conversation: Conversation
     reply_id: int
     language_model: str
+    is_repeated: bool = False
 
 
-def ask_conversation(key: ApiKey, public_id: uuid.UUID, request: ChatRequest) -> AskedReply:
+def ask_conversation(
+    key: ApiKey, public_id: uuid.UUID, request: ChatRequest, repeatable: Repeatable | None = None
+) -> AskedReply:
     """Post the request's one message to the conversation of the key's owner, which begins with it if it is new.
 
-    Raises `ParameterInvalid`, `ConversationNotFound`, `LanguageModelNotOffered`, `ReplyInProgress`, or what else
+    Where *repeatable* says that the same request came before, nothing is posted, and its reply is returned. Raises
+    `ParameterInvalid`, `ConversationNotFound`, `LanguageModelNotOffered`, `ReplyInProgress`, or what else
     `post_message` raises; then nothing is stored.
     """
     _check_it_says_only_what_is_new(request)
     find_model_of_key(key, request.language_model)
     conversation = _find_or_begin(key, public_id, request)
-    replying = choose_model(conversation).configured.name
+    configured = choose_model(conversation).configured
+    replying = configured.name
     if replying != request.language_model:
         raise ParameterInvalid("model", f"the language model of this conversation is {replying}")
+    check_model_sees(configured, request.messages.pictures)
+
+    def join(first: RepeatableRequest) -> AskedReply:
+        return AskedReply(key, conversation, first.reply_id or 0, replying, is_repeated=True)
+
+    if repeatable and (first := find_repeated(repeatable)):
+        return join(first)
+    pictures = _add_pictures(key, public_id, request)
     with transaction.atomic():
         lock_admitted(key.owner)
-        check_key_rate(lock_open_key(key.pk))
+        locked = lock_open_key(key.pk)
+        if repeatable and (first := find_repeated(repeatable)):  # while the pictures were opened
+            return join(first)
+        check_key_rate(locked)
         posted = post_message(
             user=key.owner,
             conversation=conversation,
             content=request.messages.newest.content,
             client_id=uuid.uuid4(),
+            pictures=pictures,
         )
         Run.objects.filter(reply=posted.reply).update(api_key=key)
+        if repeatable:
+            leave_once(repeatable, reply_id=posted.reply.pk)
     return AskedReply(key, conversation, posted.reply.pk, replying)
+
+
+def _add_pictures(key: ApiKey, public_id: uuid.UUID, request: ChatRequest) -> list[int]:
+    """Keep the message's pictures in the conversation, and return their ids. Those that are never sent are swept."""
+    added = []
+    for picture in request.messages.pictures.get(request.messages.newest_place, ()):
+        with naming(picture):
+            added.append(add_picture(user=key.owner, public_id=public_id, name="", content=picture.content).pk)
+    return added
 
 
 def _check_it_says_only_what_is_new(request: ChatRequest) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -23,6 +23,7 @@ from django.utils import timezone
 from chatsite.accounts.limits import effective_limits
 from conversations.access import lock_admitted
 from conversations.core.errors import (
+    AnswerInterrupted,
     CompletionError,
     ContextTooLong,
     ProviderTimedOut,
@@ -31,6 +32,7 @@ from conversations.core.errors import (
     WorkerExhausted,
 )
 from conversations.core.prompt.finish_reasons import LENGTH, end_of
+from conversations.core.prompt.messages import PromptToolCall
 from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Completion
 from conversations.models.completion import Purpose
@@ -50,6 +52,7 @@ from conversations.services.replies.complete_step import MOST_GUESSES, TextSink,
 from conversations.services.replies.step_progress import StepProgress
 
 from .prepare_chat import PreparedChat, prepare_tighter_chat
+from .repeatable_requests import Repeatable, leave_once, note_next_attempt
 
 SETTLED = (
     *("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens", "usage_estimated", "cost_usd"),
@@ -72,11 +75,20 @@ class ChatUsage:
 
 @dataclass(frozen=True, slots=True)
 class CompletedChat:
-    """A chat completion that came to its end."""
+    """A chat completion that came to its end. Of one that was read again, *kept_calls* are its calls."""
 
     progress: StepProgress
     usage: ChatUsage
     finish_reason: str
+    kept_calls: tuple[PromptToolCall, ...] = ()
+
+
+def calls_of_chat(completed: CompletedChat) -> Sequence[PromptToolCall]:
+    """Return the calls of functions of the program that it asks for."""
+    progress = completed.progress
+    if not progress.is_to_call:
+        return completed.kept_calls
+    return progress.calls.calls(step=1, is_cut=end_of(completed.finish_reason) == "length")
 
 
 async def complete_chat(
@@ -85,16 +97,19 @@ async def complete_chat(
     sink: TextSink,
     client: CompletionClient,
     note_window: Callable[[uuid.UUID], object] = lambda _: None,
+    repeatable: Repeatable | None = None,
+    holder: str = "",
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> CompletedChat:
     """Ask the provider, passing its words on to *sink*. *note_window* is told the id of each row that is opened.
 
-    Raises the `ConversationError` that ended it. A cancellation closes the connection to the provider and settles the
-    ledger before it goes on; its message is the error code.
+    *holder* is the process that makes it. Raises the `ConversationError` that ended it, or `RequestRepeated` where
+    *repeatable* says that the same request has left before; then nothing leaves. A cancellation closes the connection
+    to the provider and settles the ledger before it goes on; its message is the error code.
     """
     tightened = 0
     for attempt in itertools.count(1):
-        completion = await open_row(partial(open_chat, prepared, attempt))
+        completion = await open_row(partial(open_chat, prepared, attempt, repeatable=repeatable, holder=holder))
         note_window(completion.opening_key)
         progress = StepProgress(prepared.may_call, prepared.tightening, prepared.context)
         try:
@@ -114,10 +129,18 @@ async def complete_chat(
     raise AssertionError("the attempts have no end but these")
 
 
-def open_chat(prepared: PreparedChat, attempt: int, opening_key: uuid.UUID) -> Completion:
+def open_chat(
+    prepared: PreparedChat,
+    attempt: int,
+    opening_key: uuid.UUID,
+    *,
+    repeatable: Repeatable | None = None,
+    holder: str = "",
+) -> Completion:
     """Open the row of the ledger, with its reservation, if the limits of the owner and of the key allow it.
 
-    Raises an `AccessError`: of the key, or as `check_one_more_reply` and `open_completion` do.
+    A request that its client has left is not begun. Raises `RequestRepeated` before the limits are asked, or an
+    `AccessError`: of the key, or as `check_one_more_reply` and `open_completion` do.
     """
     key, record = prepared.key, prepared.window.record
     new = NewCompletion(
@@ -134,15 +157,27 @@ def open_chat(prepared: PreparedChat, attempt: int, opening_key: uuid.UUID) -> C
         scenario=prepared.scenario,
         api_key_id=key.pk,
         opening_key=opening_key,
+        holder_process=holder,
     )
     with transaction.atomic():
         lock_admitted(key.owner)
         lock_open_key(key.pk)
+        if repeatable is not None:
+            if repeatable.was_left and attempt == 1:
+                raise AnswerInterrupted
+            _note_that_it_leaves(repeatable, attempt, opening_key, holder)
         if attempt == 1:
             check_one_more_reply(key.owner, effective_limits(key.owner))
             check_key_rate(key)
         check_key_money(key, new.worst_usd)
         return open_completion(new)
+
+
+def _note_that_it_leaves(repeatable: Repeatable, attempt: int, opening_key: uuid.UUID, holder: str) -> None:
+    if attempt == 1:
+        leave_once(repeatable, holder=holder, window_id=opening_key)
+    else:
+        note_next_attempt(repeatable, opening_key)
 
 
 async def _attempt(
@@ -152,7 +187,7 @@ async def _attempt(
     ended_by: BaseException | None = None
     try:
         with known_errors():
-            await follow_completion(prepared.completion_request(), progress, sink, client)
+            await follow_completion(prepared.request_with_pictures(), progress, sink, client)
     except RoomUsedUpByReasoning as error:  # a program knows this as an answer that was cut off
         ended_by = error
     except (CompletionError, asyncio.CancelledError) as error:

@@ -1,9 +1,15 @@
-"""Follow a reply for a program: read it from its row while a worker makes it, a few times a second."""
+"""Follow a reply for a program while a worker makes it: hear its frames, and read its row where some may be missed.
+
+The row is read where a frame was missed, at the end, and a few times a second where no frames can be heard.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import logging
+import time
 import uuid
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +24,10 @@ from conversations.core.errors import (
     ReplyStopped,
 )
 from conversations.core.errors.stored_errors import sentence_for
+from conversations.core.frames.definitions import ReplyDelta, ReplyDone, ReplyFailed, ReplyHtml, ReplyReasoning
 from conversations.live.database_retries import retry_while_database_down
+from conversations.live.fanout import conversation_topic
+from conversations.live.heard_topic import HeardTopic
 from conversations.models import Completion, Message
 from conversations.models.message import MessageState
 from conversations.services.replies.step_progress import StepProgress
@@ -26,25 +35,33 @@ from conversations.services.replies.stop_reply import stop_reply
 
 from .ask_conversation import AskedReply
 from .complete_chat import ChatUsage, CompletedChat
+from .event_queue import AnswerPiece, Event, EventQueue, Failed
 from .key_watcher import key_watcher
-from .running_chat import AnswerPiece, Event, EventQueue, Failed
 
 logger = logging.getLogger(__name__)
-LOOK_SECONDS = 0.25
+LOOK_SECONDS = 0.25  # between two times that the row is read, at least, and where no frame can be heard
+RARE_LOOK_SECONDS = 2.0  # the same where frames are heard, in case that one was lost
 BETWEEN_STEPS = "\n\n"
 
 
 class FollowedReply(EventQueue):
     """A reply as it is read by a program: the same events as those of a `RunningChat`.
 
+    Its text comes by the frames of the conversation, by their offsets in the text of a step, as a page takes them.
     Closing it ends nothing but the reading; a key that is revoked stops the reply.
     """
 
     def __init__(self, asked: AskedReply) -> None:
         super().__init__()
+        self.is_repeated = asked.is_repeated
         self._asked = asked
         self._sent = ""
         self._sent_reasoning = 0
+        self._step = 0  # that the newest frames are of; 0 before the first
+        self._step_length: int | None = None  # what was sent of the text of that step; None until the row says it
+        self._has_ended = False
+        self._woken = asyncio.Event()
+        self._heard = HeardTopic(conversation_topic(asked.conversation.public_id), self._hear)
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._follow(), name="follow a reply")
         key_watcher().watch(asked.key.pk, self._revoke)
@@ -62,9 +79,8 @@ class FollowedReply(EventQueue):
         self._task.cancel()
 
     def _revoke(self) -> None:
-        key_watcher().forget(self._revoke)
         self.put(Failed(ApiKeyInvalid()))
-        self._task.cancel()
+        self._end()
         self._stopping = asyncio.create_task(self._stop())
 
     async def _stop(self) -> None:
@@ -72,17 +88,57 @@ class FollowedReply(EventQueue):
         await retry_while_database_down(partial(stop_reply, conversation=asked.conversation, reply_id=asked.reply_id))
 
     async def _follow(self) -> None:
+        self._heard.start()
         try:
-            while not await self._look():  # noqa: ASYNC110 -- no event tells what another process has stored
-                await asyncio.sleep(LOOK_SECONDS)
+            while not await self._look():
+                await self._wait()
         except ConversationError as error:
             self.put(Failed(error))
         except Exception:
             logger.exception("a reply could not be read for a program")
             self.put(Failed(ConversationError()))
+        finally:
+            self._heard.stop()
+
+    async def _wait(self) -> None:
+        """Wait until the row is worth another look."""
+        began = time.monotonic()
+        seconds = RARE_LOOK_SECONDS if self._heard.hears and not self._has_ended else LOOK_SECONDS
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._woken.wait(), seconds)
+        if not self._has_ended and (rest := LOOK_SECONDS - (time.monotonic() - began)) > 0:
+            await asyncio.sleep(rest)
+
+    def _hear(self, payload: str) -> None:
+        """Take a frame of the conversation: text at its place, or a reason to look at the row."""
+        frame = json.loads(payload)
+        if frame.get("reply") != self._asked.reply_id or frame["type"] == ReplyHtml.type:
+            return
+        kind = frame["type"]
+        if kind == ReplyDelta.type and self._take(frame["step"], frame["at"], frame["text"]):
+            return
+        if kind not in (ReplyDelta.type, ReplyReasoning.type):  # its text may begin again
+            self._step_length = None
+        self._has_ended |= kind in (ReplyDone.type, ReplyFailed.type)
+        self._woken.set()
+
+    def _take(self, step: int, at: int, text: str) -> bool:
+        """Send what is new of the *text* of a step; return False where what stands before it is not known."""
+        if step != self._step:
+            self._step, self._step_length = step, None
+        length = self._step_length
+        if length is None or at > length:
+            return False
+        if fresh := text[length - at :]:
+            added = (BETWEEN_STEPS if self._sent and not length else "") + fresh
+            self._sent, self._step_length = self._sent + added, length + len(fresh)
+            self.put(AnswerPiece(added))
+        return True
 
     async def _look(self) -> bool:
         """Read what has been added; return whether it has ended."""
+        self._woken.clear()
+        step = self._step
         reading = await retry_while_database_down(partial(_read, self._asked))
         self.window_id = self.window_id or reading.window_id
         if reading.text.startswith(self._sent):
@@ -91,6 +147,8 @@ class FollowedReply(EventQueue):
             self._sent_reasoning = max(self._sent_reasoning, len(reading.reasoning))
             if added or thought:
                 self.put(AnswerPiece(added, thought))
+            if self.window_id and step == self._step:
+                self._step_length = reading.step_length
         if reading.end is not None:
             self.put(reading.end)
         return reading.end is not None
@@ -99,6 +157,7 @@ class FollowedReply(EventQueue):
 @dataclass(frozen=True, slots=True)
 class _Reading:
     text: str
+    step_length: int
     reasoning: str
     window_id: uuid.UUID | None
     end: Event | None
@@ -120,7 +179,7 @@ def _read(asked: AskedReply) -> _Reading:
         .first()
     )
     end = None if reply.state == MessageState.STREAMING else _end_of(reply, text, reasoning, window_id)
-    return _Reading(text, reasoning, window_id, end)
+    return _Reading(text, len(reply.content), reasoning, window_id, end)
 
 
 def _end_of(reply: Message, text: str, reasoning: str, window_id: uuid.UUID | None) -> Event:

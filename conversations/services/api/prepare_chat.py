@@ -21,6 +21,7 @@ from chatsite.accounts.limits import effective_limits
 from conversations.core.api.chat_request import ChatRequest
 from conversations.core.errors import ContextTooLong, ParameterInvalid, PromptError, SystemPromptTooLong
 from conversations.core.prompt.messages import PromptMessage
+from conversations.core.prompt.pictures import digests_in
 from conversations.core.window.calibration import RefusedPrompt
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
@@ -37,6 +38,7 @@ from conversations.services.language_models.reply_reserve import largest_own_res
 from conversations.services.limits.message_checks import check_message_length
 from conversations.services.windows.build_window import count_draft
 
+from .chat_pictures import ChatPictures, ShownPictures, check_model_sees
 from .key_models import find_model_of_key, scenario_of_key
 
 # Of the body: words of the program's user. The ledger keeps the numbers, and which fields there were.
@@ -57,6 +59,7 @@ class PreparedChat:
     sampling: Mapping[str, Any]
     effort: str
     window: Window
+    pictures: ChatPictures
     tightening: Decimal = Decimal(1)
 
     @property
@@ -76,6 +79,11 @@ class PreparedChat:
             effort=self.effort,
         )
 
+    def request_with_pictures(self) -> CompletionRequest:
+        """Return the request as it leaves, with the bytes of its pictures."""
+        request = self.completion_request()
+        return replace(request, data_urls=self.pictures.data_urls(digests_in(request.prompt)))
+
     def body_for_ledger(self) -> dict[str, Any]:
         """Return the body without the words in it beside the messages, which the ledger leaves out itself."""
         body = self.completion_request().to_json()
@@ -88,8 +96,9 @@ def prepare_chat(
     *,
     tightening: Decimal = Decimal(1),
     most_reserve_tokens: int | None = None,
+    pictures: ChatPictures | None = None,
 ) -> PreparedChat:
-    """Choose the window of *request*. Nothing is stored.
+    """Choose the window of *request*. Nothing is stored. *pictures* are its own, where some were opened before.
 
     Raises `LanguageModelNotOffered`, `ParameterInvalid`, `MessageTooLong` or another `PromptError`.
     """
@@ -98,22 +107,26 @@ def prepare_chat(
     scenario = scenario_of_key(key)
     settings_of = scenario or Scenario(owner=key.owner, language_model=configured.name)
     _check_tools(request, configured)
+    check_model_sees(configured, request.messages.pictures)
     sampling, effort = _bounded_sampling(request, settings_of, configured)
     policy = _policy(request, settings_of, context, is_bound=scenario is not None)
     if most_reserve_tokens is not None:
         reserve_tokens = policy.reply_reserve_tokens or context.language_model.reply_reserve_tokens
         policy = replace(policy, reply_reserve_tokens=min(reserve_tokens, most_reserve_tokens))
-    turn = _turn(request, settings_of.system_prompt, context)
+    pictures = pictures or ChatPictures(key.owner, request.messages.pictures)
+    shown = ShownPictures(pictures, context, policy)
+    turn = _turn(request, settings_of.system_prompt, context, shown)
     check_message_length(turn.newest.content_tokens, effective_limits(key.owner))
     window = compute_window(
         turn,
-        _older(request, context),
+        map(shown.of_older, _older(request, context)),
         language_model=context.language_model,
         policy=policy,
         count_text=context.count_text,
         calibration=context.calibration * tightening,
     )
-    return PreparedChat(key, request, scenario, context, sampling, effort, window, tightening)
+    window = replace(window, prompt=pictures.scaled(window.prompt))
+    return PreparedChat(key, request, scenario, context, sampling, effort, window, pictures, tightening)
 
 
 def prepare_tighter_chat(refused: PreparedChat, error: ContextTooLong) -> PreparedChat:
@@ -139,7 +152,11 @@ def prepare_tighter_chat(refused: PreparedChat, error: ContextTooLong) -> Prepar
     most_reserve_tokens = None if error.names_a_number else prompt.reserve_to_try_tokens
     try:
         return prepare_chat(
-            refused.key, refused.request, tightening=tightening, most_reserve_tokens=most_reserve_tokens
+            refused.key,
+            refused.request,
+            tightening=tightening,
+            most_reserve_tokens=most_reserve_tokens,
+            pictures=refused.pictures,
         )
     except (PromptError, ParameterInvalid):
         raise error from None
@@ -179,9 +196,9 @@ def _policy(request: ChatRequest, scenario: Scenario, context: ModelContext, *, 
     return replace(policy, reply_reserve_tokens=asked_tokens)
 
 
-def _turn(request: ChatRequest, system_prompt: str, context: ModelContext) -> Turn:
+def _turn(request: ChatRequest, system_prompt: str, context: ModelContext, shown: ShownPictures) -> Turn:
     messages = request.messages
-    newest = _counted(messages.newest, messages.newest_place, context)
+    newest = shown.of_newest(_counted(messages.newest, messages.newest_place, context))
     steps = tuple(
         _counted(step, place, context) for place, step in enumerate(messages.steps, start=messages.newest_place + 1)
     )
@@ -194,6 +211,7 @@ def _turn(request: ChatRequest, system_prompt: str, context: ModelContext) -> Tu
         steps=steps,
         tool_schema_tokens=schema_tokens + context.count_text(request.extra_prompt),
         has_tools=bool(request.tools),
+        with_smaller_pictures=shown.smaller(newest),
     )
 
 

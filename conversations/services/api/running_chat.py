@@ -3,6 +3,9 @@
 So a client that reads slowly, or not at all, keeps neither the provider nor the reservation waiting: the completion
 comes to its end and is settled. What waits is bounded, as the completion is. A client that goes away ends it, and so
 does a key that is revoked.
+
+One that may be sent again goes on without its client: with an `Idempotency-Key` to its end, else until the retry should
+have come. Its words are stored for the same request only once that has joined, and at the end.
 """
 
 from __future__ import annotations
@@ -10,123 +13,171 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from conversations.core.errors import ApiKeyInvalid, ConversationError
+from conversations.core.errors import (
+    AccessError,
+    AnswerInterrupted,
+    ApiKeyInvalid,
+    CompletionError,
+    ConversationError,
+)
+from conversations.live.database_retries import retry_while_database_down
 from conversations.providers.clients.completions import CompletionClient
 
 from .complete_chat import CompletedChat, complete_chat
+from .event_queue import AnswerPiece, EventQueue, Failed
+from .joined_chat import follow_answer
 from .key_watcher import key_watcher
 from .prepare_chat import PreparedChat
+from .repeatable_requests import (
+    Repeatable,
+    RequestRepeated,
+    forget_request,
+    keep_answer,
+    let_go,
+    note_left,
+    take_back,
+)
+from .running_chats import HOLDER, running_chats
+from .said_answer import write_completed, write_error
 
 logger = logging.getLogger(__name__)
 CLIENT_GONE = ""  # as where a person stops a reply
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerPiece:
-    """A piece of the answer, or of what is thought before it; empty is nothing."""
-
-    text: str = ""
-    reasoning: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """An answer that ended with an error."""
-
-    error: ConversationError
-
-
-Event = AnswerPiece | CompletedChat | Failed
-
-
-class EventQueue:
-    """What waits to be read, and the record of the window, once it is known."""
-
-    def __init__(self) -> None:
-        self.window_id: uuid.UUID | None = None
-        self._events: asyncio.Queue[Event] = asyncio.Queue()
-        self._next: Event | None = None
-
-    def put(self, event: Event) -> None:
-        self._events.put_nowait(event)
-
-    async def close(self) -> None:
-        """Stop what fills it, before this returns."""
-        raise NotImplementedError
-
-    def close_soon(self) -> None:
-        """Stop what fills it, from another thread."""
-        raise NotImplementedError
-
-    async def next(self) -> Event:
-        """Return what comes next; pieces that wait already come as one. After the end nothing comes."""
-        event, self._next = self._next or await self._events.get(), None
-        while isinstance(event, AnswerPiece) and not self._events.empty():
-            following = self._events.get_nowait()
-            if not isinstance(following, AnswerPiece):
-                self._next = following
-                break
-            event = AnswerPiece(event.text + following.text, event.reasoning + following.reasoning)
-            if event.text and event.reasoning:  # thoughts come before what they led to
-                break
-        return event
-
-    @property
-    def waiting(self) -> Event | None:
-        """What `wait` has found, and `next` will return."""
-        return self._next
-
-    async def wait(self, seconds: float) -> bool:
-        """Wait until something is there to be read, or so many seconds have passed; return whether it is."""
-        if self._next is None:
-            try:
-                async with asyncio.timeout(seconds):
-                    self._next = await self._events.get()
-            except TimeoutError:
-                return False
-        return True
+KEEP_SECONDS = 0.4  # between two times that the words are stored for who has joined
 
 
 class RunningChat(EventQueue):
-    """A chat completion that begins at once. It has to be closed, also when it has ended."""
+    """A chat completion that begins at once. It has to be closed, also when it has ended.
 
-    def __init__(self, prepared: PreparedChat, client: CompletionClient) -> None:
+    With *repeatable* the same request may come again.
+    """
+
+    def __init__(self, prepared: PreparedChat, client: CompletionClient, repeatable: Repeatable | None = None) -> None:
         super().__init__()
         self._prepared = prepared
         self._client = client
-        self._was_revoked = False
+        self._repeatable = repeatable
+        self._text: list[str] = []
+        self._thoughts: list[str] = []
+        self._was_revoked = self._has_begun = self._has_said_all = False
+        self._is_left = self._is_unwanted = False
+        self._keeping: asyncio.Task[None] | None = None
+        self._leaving: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._run(), name="chat completion")
         key_watcher().watch(prepared.key.pk, self._revoke)
 
+    # Its client
+
+    def note_begun(self) -> None:
+        self._has_begun = True
+
     async def close(self) -> None:
-        """End it if it runs: the connection to the provider is closed, and the ledger settled, before this returns."""
-        key_watcher().forget(self._revoke)
-        if not self._task.done():
-            self._task.cancel(CLIENT_GONE)
-        await asyncio.wait([self._task])
+        """End it if it runs, unless the client may come back for it.
+
+        The connection to the provider is closed then, and the ledger settled, before this returns.
+        """
+        self._client_goes()
+        if not self._is_left:
+            await asyncio.wait([self._task])
+        elif self._leaving:
+            await asyncio.wait([self._leaving])
 
     def close_soon(self) -> None:
-        """End it from another thread, if it runs."""
+        """The same from another thread, without waiting."""
         if not self._task.done() and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._end)
+            self._loop.call_soon_threadsafe(self._client_goes)
 
-    def _end(self) -> None:
-        key_watcher().forget(self._revoke)
-        self._task.cancel(CLIENT_GONE)
+    def end(self) -> asyncio.Task[None]:
+        """End it; the task that is returned is done once it has been settled."""
+        if not self._task.done() and not self._has_said_all:
+            self._task.cancel(CLIENT_GONE)
+        return self._task
+
+    def _client_goes(self) -> None:
+        if self._is_left or self._has_said_all or self._task.done():
+            return
+        if self._may_come_back:
+            self._is_left = True
+            self._leaving = asyncio.create_task(self._leave(), name="the client has gone")
+        else:
+            key_watcher().forget(self._revoke)
+            self._task.cancel(CLIENT_GONE)
+
+    @property
+    def _may_come_back(self) -> bool:
+        """Whether the same request may come again: the openai package sends none once a stream has begun."""
+        if self._repeatable is None or self._was_revoked:
+            return False
+        return bool(self._repeatable.marks.idempotency_key) or not self._has_begun or self._keeping is not None
+
+    async def _leave(self) -> None:
+        if request := self._repeatable:
+            request.was_left = True
+            await retry_while_database_down(partial(note_left, request))
+
+    # The same request
+
+    @property
+    def repeatable_id(self) -> uuid.UUID | None:
+        return self._repeatable.id if self._repeatable else None
+
+    def note_joined(self) -> None:
+        """The same request has come again: store what is said for it from now on."""
+        if self._keeping is None and not self._has_said_all and self._repeatable:
+            self._keeping = asyncio.create_task(self._keep_for_ever(self._repeatable), name="keep an answer")
+
+    def note_unwanted(self) -> None:
+        """The client has gone away and did not come back in time."""
+        if self._is_left and not self._is_unwanted and self._repeatable:
+            self._is_unwanted = True
+            self._leaving = asyncio.create_task(self._end_unwanted(self._repeatable), name="end what is not wanted")
+
+    async def _end_unwanted(self, request: Repeatable) -> None:
+        if await retry_while_database_down(partial(take_back, request)):
+            self.end()
+        else:
+            self._is_unwanted = False  # it is wanted again, or has an Idempotency-Key
+
+    async def _keep_for_ever(self, request: Repeatable) -> None:
+        kept = -1
+        while True:
+            if kept != (kept := len(self._text) + len(self._thoughts)):
+                said = {"text": "".join(self._text), "thoughts": "".join(self._thoughts)}
+                await retry_while_database_down(partial(keep_answer, request, said))
+            await asyncio.sleep(KEEP_SECONDS)
+
+    async def _keep_end(self, said: dict[str, Any], error: BaseException | None = None) -> None:
+        """Store how it ended for the same request, which is not made again if it may have cost anything."""
+        if self._keeping:
+            self._keeping.cancel()
+        if (request := self._repeatable) is None:
+            return
+        work = partial(keep_answer, request, said, has_ended=True)
+        if isinstance(error, CompletionError | AccessError) and not getattr(error, "may_be_billed", False):
+            work = partial(let_go, request, said)
+        if not self._is_left and self._has_begun and not request.marks.idempotency_key:
+            await retry_while_database_down(partial(forget_request, request))
+        await retry_while_database_down(work)
 
     # What the completion says
 
     def append(self, text: str) -> None:
+        if self._repeatable:
+            self._text.append(text)
         self.put(AnswerPiece(text))
 
     def append_reasoning(self, text: str) -> None:
+        if self._repeatable:
+            self._thoughts.append(text)
         self.put(AnswerPiece(reasoning=text))
 
     def take_back_text(self) -> None:
         """Text was thought before the answer. What was read is read: only a whole answer goes without it."""
+        self._thoughts += self._text
+        self._text.clear()
 
     def pause_reasoning(self) -> None:
         pass
@@ -140,19 +191,52 @@ class RunningChat(EventQueue):
     def _revoke(self) -> None:
         key_watcher().forget(self._revoke)  # a second cancellation would not wait for the ledger
         self._was_revoked = True
-        self._task.cancel(ApiKeyInvalid.code)
+        if not self._has_said_all:
+            self._task.cancel(ApiKeyInvalid.code)
 
     async def _run(self) -> None:
+        chats = running_chats()
         try:
-            completed = await complete_chat(
-                self._prepared, sink=self, client=self._client, note_window=self._note_window
-            )
+            await chats.enter(self)
+            await self._complete()
+        finally:
+            key_watcher().forget(self._revoke)
+            chats.leave(self)
+
+    async def _complete(self) -> None:
+        try:
+            if (completed := await self._make()) is None:
+                return
+            self._has_said_all = True
             self.put(completed)
+            await self._keep_end(write_completed(completed))
         except ConversationError as error:
+            self._has_said_all = True
             self.put(Failed(error))
+            await self._keep_end(write_error(error), error)
         except asyncio.CancelledError:
             self.put(Failed(ApiKeyInvalid() if self._was_revoked else ConversationError()))
+            await self._keep_end(write_error(AnswerInterrupted()))
             raise
         except Exception:
             logger.exception("a chat completion of a program failed in a way that is not known")
             self.put(Failed(ConversationError()))
+            await self._keep_end(write_error(AnswerInterrupted()))
+
+    async def _make(self) -> CompletedChat | None:
+        """Return the answer; None where the same request has left before, whose answer is read to its end then."""
+        try:
+            return await complete_chat(
+                self._prepared,
+                sink=self,
+                client=self._client,
+                note_window=self._note_window,
+                repeatable=self._repeatable,
+                holder=HOLDER,
+            )
+        except RequestRepeated as repeated:
+            asked_for = self._repeatable.asked_for if self._repeatable else b""
+            self._repeatable = None  # another holds it
+            self.is_repeated = True
+            await follow_answer(self, repeated.first.pk, asked_for)
+            return None

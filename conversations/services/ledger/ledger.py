@@ -91,9 +91,10 @@ class NewCompletion:
     *max_output_tokens* what it is told: 0 where nothing is written, as with embeddings. *user* pays; None is
     the site. *loop_usd* is what the requests that may follow it in the loop of its reply may cost; None where there is
     no loop, or an unknown price. With *api_key_id* a program asked for it: unless there is a *conversation*, no
-    text of it is kept. A reply and the steps to it have a *record* of the window, and all that belong to a
-    conversation name it; its scenario is theirs, unless they name one of their own. No two rows have the same
-    *opening_key*. With a *holder* it may leave only while that one holds the run of the reply.
+    text of it is kept, and *holder_process* is the process that makes it. A reply and the steps to it have a *record*
+    of the window, and all that belong to a conversation name it; its scenario is theirs, unless they name one of their
+    own. No two rows have the same *opening_key*. With a *holder* it may leave only while that one holds the run of the
+    reply.
     """
 
     purpose: Purpose
@@ -113,6 +114,7 @@ class NewCompletion:
     api_key_id: int | None = None
     reply: Message | None = None
     holder: RunHolder | None = None
+    holder_process: str = ""
     opening_key: uuid.UUID = field(default_factory=uuid.uuid4)
 
     @property
@@ -174,6 +176,7 @@ def _row_of(new: NewCompletion) -> Completion:
         reply=new.reply,
         api_key_id=new.api_key_id,
         opening_key=new.opening_key,
+        holder=new.holder_process,
         scenario_id=_scenario_id(new),
         step=new.step,
         attempt=new.attempt,

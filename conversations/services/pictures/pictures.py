@@ -58,15 +58,23 @@ def add_picture(*, user: User, public_id: uuid.UUID, name: str, content: bytes, 
     if Conversation.objects.filter(public_id=public_id).exclude(owner=user, deleted_at=None).exists():
         raise ConversationNotFound
     count_upload(user, size_bytes=len(content))  # outside of any transaction that a refusal would undo
-    if len(content) > largest_picture_bytes():
-        raise PictureTooLarge(megabytes=settings.PICTURE_MEGABYTES)
-    with _turn_to_read(user.pk):
-        release_connection()  # others need it more than one who waits
-        read = read_picture(content)
+    read = read_in_turn(user, content)
     with transaction.atomic():
         conversation = start_conversation(user=user, public_id=public_id, **beginning)
         lock_admitted(user)
         return keep_picture(user, lock_conversation(conversation), name, read)
+
+
+def read_in_turn(user: User, content: bytes) -> ReadPicture:
+    """Read the file of a picture, one of *user* after the other. Raises `PictureTooLarge` or a `PictureError`.
+
+    The connection to the database is given back meanwhile.
+    """
+    if len(content) > largest_picture_bytes():
+        raise PictureTooLarge(megabytes=settings.PICTURE_MEGABYTES)
+    with _turn_to_read(user.pk):
+        release_connection()  # others need it more than one who waits
+        return read_picture(content)
 
 
 _turns: dict[int, threading.Lock] = {}

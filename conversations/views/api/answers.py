@@ -28,7 +28,9 @@ from conversations.views.http.api_errors import api_refusal, plain_api_error
 
 SCHEME = "bearer "
 PREFLIGHT_SECONDS = "600"
-HEADERS_TOLD = "x-windowseat-window, x-windowseat-conversation, x-request-id, retry-after, x-should-retry"
+HEADERS_TOLD = (
+    "x-windowseat-window, x-windowseat-conversation, x-request-id, retry-after, x-should-retry, idempotent-replayed"
+)
 ApiView = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 

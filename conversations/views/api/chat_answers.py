@@ -11,8 +11,8 @@ from typing import Any
 from conversations.core.errors import ConversationError
 from conversations.core.prompt.finish_reasons import end_of
 from conversations.core.prompt.messages import PromptToolCall
-from conversations.services.api.complete_chat import ChatUsage, CompletedChat
-from conversations.services.api.running_chat import AnswerPiece
+from conversations.services.api.complete_chat import ChatUsage, CompletedChat, calls_of_chat
+from conversations.services.api.event_queue import AnswerPiece
 from conversations.views.http.api_errors import error_body
 
 DONE = b"data: [DONE]\n\n"
@@ -31,7 +31,7 @@ class ChatAnswer:
 
     def whole(self, completed: CompletedChat) -> dict[str, Any]:
         """Return the answer as one object."""
-        calls = _calls_of(completed)
+        calls = calls_of_chat(completed)
         progress = completed.progress
         content = "".join(progress.pieces)
         message: dict[str, Any] = {"role": "assistant", "content": content or (None if calls else ""), "refusal": None}
@@ -51,7 +51,7 @@ class ChatAnswer:
 
     def last(self, completed: CompletedChat) -> bytes:
         """Return all chunks that end a stream: the calls, the finish reason, and the usage if it was asked for."""
-        calls = _calls_of(completed)
+        calls = calls_of_chat(completed)
         chunks = b""
         if calls:
             chunks += self._chunk({"tool_calls": [{"index": at, **call.to_json()} for at, call in enumerate(calls)]})
@@ -89,13 +89,6 @@ def usage_of(usage: ChatUsage) -> dict[str, Any]:
         "prompt_tokens_details": {"cached_tokens": usage.cached_input_tokens or 0},
         "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
     }
-
-
-def _calls_of(completed: CompletedChat) -> Sequence[PromptToolCall]:
-    progress = completed.progress
-    if not progress.is_to_call:
-        return ()
-    return progress.calls.calls(step=1, is_cut=end_of(completed.finish_reason) == "length")
 
 
 def _finish_reason(completed: CompletedChat, calls: Sequence[PromptToolCall]) -> str:

@@ -12,13 +12,17 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHt
 
 from chatsite.postgres.pool import release_connection
 from conversations.core.api.chat_request import CONVERSATION_HEADER, ChatRequest, read_chat_request
+from conversations.core.api.repeats import KEY_HEADER, RETRY_HEADER, RepeatMarks, read_repeat_marks
 from conversations.models import ApiKey, ApiScope
 from conversations.providers.clients.client_pool import completion_client
 from conversations.services.api.ask_conversation import AskedReply, ask_conversation
 from conversations.services.api.complete_chat import CompletedChat
+from conversations.services.api.event_queue import AnswerPiece, EventQueue, Failed
 from conversations.services.api.followed_reply import FollowedReply
+from conversations.services.api.joined_chat import JoinedChat, JoinedRequest
 from conversations.services.api.prepare_chat import PreparedChat, prepare_chat
-from conversations.services.api.running_chat import AnswerPiece, EventQueue, Failed, RunningChat
+from conversations.services.api.repeatable_requests import Repeatable, find_repeated
+from conversations.services.api.running_chat import RunningChat
 
 from .answers import answers_api
 from .chat_answers import KEEP_ALIVE, ChatAnswer
@@ -26,16 +30,20 @@ from .chat_answers import KEEP_ALIVE, ChatAnswer
 # A stream waits so long for the first word, so that what fails before it has a status of its own.
 FIRST_WORD_SECONDS = 15.0
 WINDOW = "x-windowseat-window"
+REPEATED = "Idempotent-Replayed"  # as Stripe says that it is the answer to an earlier request
 
 
 @answers_api("POST", ApiScope.CHAT)
 async def chat_completions(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     named = request.headers.get(CONVERSATION_HEADER)
-    asked, begun = await sync_to_async(_begin)(key, request.body, named)
+    marks = read_repeat_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
+    asked, begun, repeatable = await sync_to_async(_begin)(key, request.body, named, marks)
     if isinstance(begun, AskedReply):
         running: EventQueue = FollowedReply(begun)
+    elif isinstance(begun, JoinedRequest):
+        running = JoinedChat(begun)
     else:
-        running = RunningChat(begun, completion_client())
+        running = RunningChat(begun, completion_client(), repeatable)
     if asked.streams:
         return await _stream(asked, running)
     try:
@@ -44,13 +52,21 @@ async def chat_completions(request: HttpRequest, *, key: ApiKey) -> HttpResponse
         await running.close()
 
 
-def _begin(key: ApiKey, body: bytes, conversation: str | None) -> tuple[ChatRequest, PreparedChat | AskedReply]:
-    """Choose the window, or post the message; the connection goes back before the provider is waited for."""
+def _begin(
+    key: ApiKey, body: bytes, conversation: str | None, marks: RepeatMarks
+) -> tuple[ChatRequest, PreparedChat | AskedReply | JoinedRequest, Repeatable | None]:
+    """Find the same request, choose the window, or post the message.
+
+    The connection goes back before the provider is waited for.
+    """
     try:
         asked = read_chat_request(body, conversation)
+        repeatable = Repeatable(key, marks, asked.asked_for) if marks.may_be_repeated else None
         if asked.conversation:
-            return asked, ask_conversation(key, asked.conversation, asked)
-        return asked, prepare_chat(key, asked)
+            return asked, ask_conversation(key, asked.conversation, asked, repeatable), repeatable
+        if repeatable and (first := find_repeated(repeatable)):
+            return asked, JoinedRequest(repeatable, first.pk), repeatable
+        return asked, prepare_chat(key, asked), repeatable
     finally:
         release_connection()
 
@@ -74,6 +90,7 @@ async def _stream(asked: ChatRequest, running: EventQueue) -> HttpResponseBase:
     except BaseException:
         await running.close()
         raise
+    running.note_begun()
     stream = _ChatStream(_answer(asked, running), running)
     response = StreamingHttpResponse(stream, content_type="text/event-stream; charset=utf-8")
     response["X-Accel-Buffering"] = "no"
@@ -118,5 +135,7 @@ def _name_what_it_is(response: HttpResponseBase, asked: ChatRequest, running: Ev
     """Name the record of the window, which the key may read, and the conversation."""
     if running.window_id:
         response[WINDOW] = str(running.window_id)
+    if running.is_repeated:
+        response[REPEATED] = "true"
     if asked.conversation:
         response[CONVERSATION_HEADER] = str(asked.conversation)

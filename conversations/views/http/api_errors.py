@@ -10,11 +10,13 @@ from django.utils import timezone
 
 from conversations.core.errors import (
     AccessError,
+    AnswerNotKept,
     ApiKeyInvalid,
     ApiKeyNotFound,
     CompletionError,
     ConversationError,
     ConversationNotFound,
+    IdempotencyKeyReused,
     LanguageModelNotOffered,
     LimitReached,
     MessageRateReached,
@@ -50,6 +52,8 @@ KINDS: dict[type[ConversationError], tuple[int, str]] = {
     PromptError: (400, "invalid_request_error"),
     RequestTooLarge: (413, "invalid_request_error"),
     ReplyInProgress: (409, "invalid_request_error"),
+    AnswerNotKept: (409, "invalid_request_error"),
+    IdempotencyKeyReused: (422, "invalid_request_error"),
     RateLimited: (429, "rate_limit_error"),
     CompletionError: (502, "api_error"),
     SiteBusy: (503, "api_error"),

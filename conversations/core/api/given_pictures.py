@@ -1,0 +1,57 @@
+"""Pictures in the messages of a program: `{"type": "image_url", "image_url": {"url": "data:image/png;base64,…"}}`.
+
+Only data: URLs are taken. No address is fetched for programs: the site would ask at whatever place a key names.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conversations.core.errors import ParameterInvalid
+
+from .json_body import shown_name
+
+MOST_PICTURES = 100  # of one request; each is opened in a process of its own
+DATA_URL = re.compile(r"data:image/[a-z0-9.+-]{1,40};base64,", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenPicture:
+    """The file of a picture as it came, not opened yet; *where* names the part of the request that it stood in."""
+
+    where: str
+    content: bytes = field(repr=False)
+
+
+def read_image_part(part: Mapping[str, Any], where: str) -> GivenPicture:
+    """Return the picture of a part of a message. Raises `ParameterInvalid`."""
+    image = part.get("image_url")
+    if not isinstance(image, Mapping) or not isinstance(image.get("url"), str):
+        raise ParameterInvalid(f"{where}.image_url.url", "a data: URL is needed")
+    for name, value in part.items():
+        if name not in ("type", "image_url") and value not in (None, []):
+            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
+    for name, value in image.items():
+        if name not in ("url", "detail") and value is not None:
+            raise ParameterInvalid(f"{where}.image_url.{shown_name(name)}", "it is not supported")
+    if image.get("detail") not in (None, "auto"):
+        raise ParameterInvalid(f"{where}.image_url.detail", "only auto is supported: the window sets it")
+    return GivenPicture(where, _read_data_url(image["url"], f"{where}.image_url.url"))
+
+
+def _read_data_url(url: str, where: str) -> bytes:
+    """Return the bytes of a picture in a data: URL. Raises `ParameterInvalid`."""
+    if (head := DATA_URL.match(url)) is None:
+        raise ParameterInvalid(where, "only pictures as data: URLs in base64 are supported; no address is fetched")
+    try:
+        content = base64.b64decode(url[head.end() :].encode("ascii"), validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        raise ParameterInvalid(where, "it is not base64") from None
+    if not content:
+        raise ParameterInvalid(where, "it is empty")
+    return content

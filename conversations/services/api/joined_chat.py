@@ -1,0 +1,100 @@
+"""An answer that another request has asked for, read by the same request sent again: whole, or as it comes.
+
+It may be made by another process. PostgreSQL has what was said so far a few times a second, once someone has joined.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from dataclasses import dataclass
+from functools import partial
+
+from conversations.core.errors import AnswerInterrupted, AnswerNotKept, ApiKeyInvalid, ConversationError
+from conversations.live.database_retries import retry_while_database_down
+from conversations.live.database_threads import in_thread
+
+from .complete_chat import CompletedChat
+from .event_queue import AnswerPiece, Event, EventQueue, Failed
+from .key_watcher import key_watcher
+from .repeatable_requests import Repeatable, read_answer, want_answer
+from .running_chats import running_chats
+from .said_answer import read_end
+
+logger = logging.getLogger(__name__)
+LOOK_SECONDS = 0.3
+WANT_SECONDS = 4.0
+
+
+async def follow_answer(queue: EventQueue, first_id: uuid.UUID, asked_for: bytes) -> None:
+    """Put what the request *first_id* is answered with into *queue*, until it has ended."""
+    running_chats().tell_joined(first_id)
+    sent, thought, wanted_at = "", "", time.monotonic()
+    while True:
+        reading = await retry_while_database_down(partial(read_answer, first_id, asked_for), in_thread=in_thread)
+        if reading is None:
+            queue.put(Failed(AnswerNotKept()))
+            return
+        queue.window_id = reading.window_id
+        text, thoughts = reading.said.get("text", ""), reading.said.get("thoughts", "")
+        if text.startswith(sent) and thoughts.startswith(thought):
+            if len(text) > len(sent) or len(thoughts) > len(thought):
+                queue.put(AnswerPiece(text[len(sent) :], thoughts[len(thought) :]))
+            sent, thought = text, thoughts
+        if reading.has_ended or not reading.is_made:
+            queue.put(_end_of(read_end(reading.said)) if reading.has_ended else Failed(AnswerInterrupted()))
+            return
+        if time.monotonic() - wanted_at > WANT_SECONDS:
+            await retry_while_database_down(partial(want_answer, first_id), in_thread=in_thread)
+            wanted_at = time.monotonic()
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+def _end_of(end: CompletedChat | ConversationError) -> Event:
+    return Failed(end) if isinstance(end, ConversationError) else end
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedRequest:
+    """A request that left before, as *first_id*."""
+
+    request: Repeatable
+    first_id: uuid.UUID
+
+
+class JoinedChat(EventQueue):
+    """The answer to the same request, which left before. Closing it ends the reading alone."""
+
+    def __init__(self, joined: JoinedRequest) -> None:
+        super().__init__()
+        self.is_repeated = True
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.create_task(
+            self._follow(joined.first_id, joined.request.asked_for), name="follow an answer"
+        )
+        key_watcher().watch(joined.request.key.pk, self._revoke)
+
+    async def close(self) -> None:
+        self._end()
+        await asyncio.wait([self._task])
+
+    def close_soon(self) -> None:
+        if not self._task.done() and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        key_watcher().forget(self._revoke)
+        self._task.cancel()
+
+    def _revoke(self) -> None:
+        self.put(Failed(ApiKeyInvalid()))
+        self._end()
+
+    async def _follow(self, first_id: uuid.UUID, asked_for: bytes) -> None:
+        try:
+            await follow_answer(self, first_id, asked_for)
+        except Exception:
+            logger.exception("an answer could not be read for a program")
+            self.put(Failed(ConversationError()))

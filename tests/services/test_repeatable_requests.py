@@ -1,0 +1,166 @@
+"""Requests that may be sent again: which joins which, against a plain model, and what is kept of the answers."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+from django.utils import timezone
+
+from conversations.core.api.repeats import RepeatMarks
+from conversations.core.errors import AnswerNotKept, IdempotencyKeyReused
+from conversations.models import RepeatableRequest
+from conversations.services.api.api_keys import make_key
+from conversations.services.api.repeatable_requests import (
+    ANSWER_KEPT,
+    KEY_VALID,
+    Repeatable,
+    RequestRepeated,
+    find_repeated,
+    forget_request,
+    keep_answer,
+    leave_once,
+    let_go,
+    note_left,
+    read_answer,
+    sweep_repeatable_requests,
+    take_back,
+)
+from tests.support.people import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def key():
+    return make_key(make_user("alice"), name="a program").key
+
+
+def request_of(key, body="hello", *, idempotency_key="", number=None):
+    return Repeatable(key, RepeatMarks(idempotency_key, number), body.encode())
+
+
+def age(request, duration):
+    for field in ("created_at", "ended_at"):
+        row = RepeatableRequest.objects.filter(pk=request.id)
+        value = row.values_list(field, flat=True).get()
+        row.update(**{field: value and value - duration})
+
+
+@dataclass
+class Left:
+    """A request that has left, in the model."""
+
+    request: Repeatable
+    number: int
+    order: int
+    is_left: bool = False
+    has_ended: bool = False
+    can_be_found: bool = True
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_who_joins_whom_is_as_in_the_model(key, seed):
+    chance = Random(seed)
+    left: list[Left] = []
+
+    def expected(request):
+        named, number = request.marks.idempotency_key, request.marks.retry_number or 0
+        same = [each for each in left if each.can_be_found and each.request.marks.idempotency_key == named]
+        if named:
+            return same[0] if same else None
+        same = [each for each in same if each.request.digest == request.digest and each.number < number]
+        return max(same, key=lambda each: (each.is_left, each.number, each.order), default=None)
+
+    for order in range(60):
+        running = [each for each in left if not each.has_ended]
+        act = chance.choice(["send"] * 4 + ["leave", "end", "let go", "take back"])
+        if act == "send":
+            idempotency_key = chance.choice(["", "", "one", "two"])
+            number = chance.choice([None, 0, 1, 2]) if idempotency_key else chance.choice([0, 1, 2])
+            request = request_of(key, chance.choice("ab"), idempotency_key=idempotency_key, number=number)
+            first = expected(request)
+            if first and first.request.digest != request.digest:
+                with pytest.raises(IdempotencyKeyReused):
+                    find_repeated(request)
+                continue
+            joined = None
+            try:
+                leave_once(request)
+            except RequestRepeated as repeated:
+                joined = repeated.first.pk
+            assert joined == (first and first.request.id)
+            if first is None:
+                left.append(Left(request, number or 0, order))
+            else:
+                first.number = max(first.number, number or 0)
+        elif running:
+            chosen = chance.choice(running)
+            if act == "leave":
+                note_left(chosen.request)
+                chosen.is_left = True
+            elif act == "end":
+                keep_answer(chosen.request, {"text": "x"}, has_ended=True)
+                chosen.has_ended = True
+            elif act == "let go":
+                let_go(chosen.request, {"error": {"code": "rate_limited"}})
+                chosen.has_ended, chosen.can_be_found = True, False
+            else:
+                RepeatableRequest.objects.filter(pk=chosen.request.id).update(wanted_until=timezone.now() - KEY_VALID)
+                was_taken = take_back(chosen.request)
+                assert was_taken == (not chosen.request.marks.idempotency_key)
+                chosen.has_ended, chosen.can_be_found = was_taken, not was_taken
+
+
+def test_one_that_is_wanted_is_not_taken_back(key):
+    first = request_of(key, number=0)
+    leave_once(first)
+    note_left(first)
+    assert not take_back(first)
+    assert find_repeated(request_of(key, number=1)).pk == first.id
+    assert not take_back(first)
+
+
+def test_one_that_was_joined_is_not_forgotten(key):
+    first, alone = request_of(key, number=0), request_of(key, "other", number=0)
+    leave_once(first), leave_once(alone)
+    find_repeated(request_of(key, number=1))
+    forget_request(first), forget_request(alone)
+    assert RepeatableRequest.objects.get().pk == first.id
+
+
+def test_an_answer_is_read_with_the_same_request_alone(key):
+    first = request_of(key, idempotency_key="one")
+    leave_once(first, holder="here")
+    keep_answer(first, {"text": "a secret"})
+    assert "secret" not in RepeatableRequest.objects.get().answer
+    reading = read_answer(first.id, b"hello")
+    assert (reading.said, reading.has_ended) == ({"text": "a secret"}, False)
+    assert read_answer(first.id, b"other").said == {}
+
+
+def test_words_go_before_the_key_does_and_the_request_is_not_made_again(key):
+    first = request_of(key, idempotency_key="one")
+    leave_once(first)
+    keep_answer(first, {"text": "x"}, has_ended=True)
+    age(first, ANSWER_KEPT + dt.timedelta(seconds=1))
+    sweep_repeatable_requests()
+    assert RepeatableRequest.objects.get().answer == ""
+    with pytest.raises(AnswerNotKept):
+        find_repeated(request_of(key, idempotency_key="one"))
+    age(first, KEY_VALID)
+    assert find_repeated(request_of(key, idempotency_key="one")) is None
+    assert not RepeatableRequest.objects.exists()
+
+
+def test_without_a_key_an_answer_is_kept_for_a_minute(key):
+    first = request_of(key, number=0)
+    leave_once(first)
+    keep_answer(first, {"text": "x"}, has_ended=True)
+    assert find_repeated(request_of(key, number=1)).pk == first.id
+    age(first, dt.timedelta(seconds=61))
+    assert find_repeated(request_of(key, number=2)) is None
+    sweep_repeatable_requests()
+    assert not RepeatableRequest.objects.exists()
