@@ -9,7 +9,7 @@ import pytest
 from conversations.live.database_threads import in_thread
 from conversations.models import Message
 from conversations.runs.live_reply import LiveReply
-from conversations.services.api import ask_conversation
+from conversations.services.api import followed_reply
 from conversations.services.api.api_keys import make_key
 from conversations.services.api.ask_conversation import AskedReply
 from conversations.services.api.event_queue import AnswerPiece
@@ -34,14 +34,14 @@ def asked(settings):
 def reads(monkeypatch):
     """How often the row of the reply was read."""
     counted = []
-    read = ask_conversation._read
+    read = followed_reply._read
 
     def count(asked):
         reading = read(asked)
         counted.append(reading)
         return reading
 
-    monkeypatch.setattr(ask_conversation, "_read", count)
+    monkeypatch.setattr(followed_reply, "_read", count)
     return counted
 
 
