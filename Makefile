@@ -2,7 +2,7 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run manage test test-fast lint lint-js format typecheck soak faults bench peers lock messages hooks production static
+.PHONY: help run manage test test-fast lint lint-js format typecheck clients soak faults bench peers lock messages hooks production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -14,8 +14,9 @@ PIP_COMPILE = $(PYTHON) -m piptools compile --quiet --upgrade --generate-hashes 
 	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
 # A test that was ended for waiting would be begun again by each new worker.
 ALL_TESTS := --numprocesses 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
-PEERS = $(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	print(*project["optional-dependencies"]["bench"], sep="\n")'
+EXTRA = $(PYTHON) -c 'import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*project["optional-dependencies"][sys.argv[1]], sep="\n")'
+CLIENTS := .clients/installed-for
 
 # A .venv knows its own absolute path. One that was moved, copied or has lost its Python is made again.
 ifneq ($(shell test -x $(PYTHON) && cat $(INSTALLED) 2>/dev/null),$(shell pwd -P))
@@ -61,6 +62,19 @@ format: $(INSTALLED)  ## Put the code into the project's style
 typecheck: $(INSTALLED)  ## Check the types
 	@$(PYTHON) -m mypy
 
+# Apart from the other tests: to install them takes minutes, and needs a package index.
+clients: $(INSTALLED) $(CLIENTS)  ## Run clients that others have written against the API, installed in .clients
+	@WINDOWSEAT_CLIENTS=1 $(PYTHON) -m pytest tests/faults/test_clients.py $(ARGS)
+
+$(CLIENTS): tests/clients/requirements.lock tests/clients/package-lock.json
+	@echo "Installing clients of the API into .clients: a minute or two, this once."
+	@test -x .clients/venv/bin/python || $(PYTHON3) -m venv .clients/venv
+	@.clients/venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		-r tests/clients/requirements.lock
+	@cp .npmrc tests/clients/package.json tests/clients/package-lock.json .clients/
+	@command -v npm >/dev/null && npm ci --prefix .clients --loglevel=error || echo "Without npm: the AI SDK is left out."
+	@touch $@
+
 soak: $(INSTALLED)  ## Mixed traffic for two hours with processes that end, and what memory, files and invariants do
 	@$(PYTHON) -m tests.soak $(ARGS)
 
@@ -75,7 +89,8 @@ peers: $(INSTALLED)  ## Install LangChain and kani into .venv, for the benchmark
 
 lock: $(INSTALLED)  ## Choose the newest versions that pyproject.toml allows and write requirements.lock, and the peers'
 	@$(PIP_COMPILE) --extra dev --output-file requirements.lock pyproject.toml
-	@$(PEERS) | $(PIP_COMPILE) --constraint requirements.lock --output-file requirements-bench.lock -
+	@$(EXTRA) bench | $(PIP_COMPILE) --constraint requirements.lock --output-file requirements-bench.lock -
+	@$(EXTRA) clients | $(PIP_COMPILE) --output-file tests/clients/requirements.lock -
 
 messages: $(INSTALLED)  ## Bring the catalogs of translations up to date with the code, and compile them
 	@$(PYTHON) -m tests.catalogs $(ARGS)

@@ -1,0 +1,103 @@
+"""Clients that others have written, at `/v1` over a real port: `make clients` installs them, pinned, and runs this.
+
+They stand in `.clients/`, apart from what the site and its tests need, and are processes of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.source import PROJECT
+
+from .test_api import make_key, rows_of
+
+CLIENTS = PROJECT / ".clients"
+PROGRAMS = PROJECT / "tests/clients/programs"
+PYTHON = CLIENTS / "venv/bin/python"
+HELLO = "Hello from the upstream."
+needs_python = pytest.mark.skipif(not PYTHON.exists(), reason="needs clients from PyPI: make clients")
+needs_node = pytest.mark.skipif(
+    not (shutil.which("node") and (CLIENTS / "node_modules/ai").exists()),
+    reason="needs npm: make clients",
+)
+
+
+@pytest.fixture
+def key(site):
+    return make_key(site)
+
+
+def run(site, key, *command, **environment):
+    """Run a client and return what it printed."""
+    given = {"BASE_URL": f"{site.address}/v1", "KEY": key, "OPENAI_API_KEY": "", **environment}
+    ran = subprocess.run(
+        [str(part) for part in command],
+        env={**{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}, **given},
+        cwd=CLIENTS,
+        capture_output=True,
+        text=True,
+        timeout=4 * PATIENCE_SECONDS,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def told(*arguments):
+    return json.loads(run(*arguments).splitlines()[-1])
+
+
+@needs_python
+def test_langchain_answers_streams_and_calls_tools(site, key):
+    answers = told(site, key, PYTHON, PROGRAMS / "langchain_tools.py")
+    rows = rows_of(site, key)
+    assert (answers["whole"], answers["streamed"]) == (HELLO, HELLO)
+    assert answers["tokens"] == rows[0]["input_tokens"] + rows[0]["output_tokens"]
+    assert (answers["called"], answers["answered"]) == ("get_time", "That is what the tools say.")
+    assert len(rows) == 4
+
+
+@needs_python
+def test_pydantic_ai_answers_streams_and_loops(site, key):
+    answers = told(site, key, PYTHON, PROGRAMS / "pydantic_ai_agent.py")
+    rows = rows_of(site, key)
+    assert (answers["whole"], answers["streamed"], answers["again"]) == (HELLO, HELLO, HELLO)
+    assert answers["tokens"] == rows[0]["input_tokens"] + rows[0]["output_tokens"]
+    assert (answers["called"], answers["looped"]) == (["get_time"], "That is what the tools say.")
+    assert len(rows) == 5
+
+
+@needs_python
+def test_kani_keeps_a_history(site, key):
+    answers = told(site, key, PYTHON, PROGRAMS / "kani_chat.py")
+    assert (answers["whole"], answers["streamed"], answers["messages"]) == (HELLO, HELLO, 4)
+    assert len(rows_of(site, key)) == 2
+
+
+@needs_python
+def test_the_llm_command_answers_and_goes_on(site, key, tmp_path):
+    models = (PROGRAMS / "llm_models.yaml").read_text().replace("BASE_URL", f"{site.address}/v1")
+    (tmp_path / "extra-openai-models.yaml").write_text(models)
+    llm = [CLIENTS / "venv/bin/llm", "-m", "windowseat", "--key", key]
+    user = {"LLM_USER_PATH": str(tmp_path)}
+    for more in ([], ["--no-stream"], ["-c"]):
+        assert run(site, key, *llm, *more, "Say hello.", **user).strip() == HELLO
+    assert len(site.upstream.log()[-1]["body"]["messages"]) == 3
+    assert len(rows_of(site, key)) == 3
+
+
+@needs_node
+def test_the_ai_sdk_answers_streams_and_loops(site, key):
+    program = shutil.copy(PROGRAMS / "ai_sdk.mjs", CLIENTS)  # modules are looked for where it stands
+    answers = told(site, key, "node", program)
+    rows = rows_of(site, key)
+    assert (answers["whole"], answers["streamed"]) == (HELLO, HELLO)
+    assert answers["tokens"] == rows[0]["input_tokens"] + rows[0]["output_tokens"]
+    assert (answers["called"], answers["looped"]) == (["get_time"], "That is what the tools say.")
+    assert len(rows) == 4
