@@ -198,8 +198,9 @@ def test_in_a_conversation_the_same_request_is_the_same_message(site, client, ke
         whole = said(stream)
         assert whole.split()[-1] == "word59"
         assert first.result().choices[0].message.content == whole
-    again = client.chat.completions.create(model="held-60", messages=HELLO, extra_headers=headers)
-    assert again.choices[0].message.content == whole
+    raw = client.chat.completions.with_raw_response.create(model="held-60", messages=HELLO, extra_headers=headers)
+    assert raw.parse().choices[0].message.content == whole
+    assert raw.headers["Idempotent-Replayed"] == "true"
     assert len(rows_of(site, key)) == asked(site, "held-60") == 1
     sql = "SELECT count(*) FROM conversations_message m JOIN conversations_conversation c ON c.id = m.conversation_id"
     assert site.database.value(f"{sql} WHERE c.public_id = %s", conversation) == 2
@@ -262,6 +263,33 @@ def test_a_killed_process_leaves_no_second_bill_and_no_reservation(mortal_site, 
     assert asked(site, "held-60") == 1
     assert other.chat.completions.create(model="ok", messages=HELLO, **with_key()).choices
     site.serve()
+
+
+@pytest.mark.parametrize("released", [True, False])
+def test_a_process_that_is_told_to_end_lets_answers_end_whose_clients_have_gone(mortal_site, released):
+    site, own, same = mortal_site, make_key(mortal_site), with_key()
+    with pytest.raises(openai.APITimeoutError):
+        client_of(site, own, max_retries=0).with_options(timeout=1).chat.completions.create(
+            model="held-60", messages=HELLO, **same
+        )
+    wait_for(lambda: [row["is_left"] for row in kept(site, own)] == [True], "the client is known to be gone")
+    site.process.terminate()
+    wait_for(lambda: site.process.has_said("Stopping."), "it has heard that it is to stop")
+    if released:
+        site.upstream.release()
+    site.process.wait()
+    site.serve()
+    again = client_of(site, own, max_retries=0)
+    if released:
+        answer = again.chat.completions.create(model="held-60", messages=HELLO, **same)
+        assert answer.choices[0].message.content.endswith("word59")
+    else:
+        with pytest.raises(openai.InternalServerError) as refusal:
+            again.chat.completions.create(model="held-60", messages=HELLO, **same)
+        assert refusal.value.code == "answer_interrupted"
+    [row] = rows_of(site, own)
+    assert row["ended_at"]
+    assert asked(site, "held-60") == 1
 
 
 def test_any_order_of_sending_leaving_and_ending_is_one_bill_for_each_key(mortal_site, beside, chance):

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from functools import partial
 
 import pytest
 from django.utils import timezone
 
 from conversations.core.errors import ReplyInterrupted
-from conversations.models import Completion, Message, Run, ToolCall, WorkerHeartbeat
+from conversations.core.money.unit_prices import UnitPrices
+from conversations.models import ApiHeartbeat, Completion, Message, Run, Spending, ToolCall, WorkerHeartbeat
+from conversations.models.completion import Purpose
 from conversations.models.run import RunHolder
 from conversations.runs.claim import MOST_OVERDUE, ClaimedRun, claim_runs, renew_leases
 from conversations.runs.heartbeat import beat
@@ -15,7 +18,7 @@ from conversations.runs.held_run import end_held_reply, hand_back_reply
 from conversations.runs.live_reply import StepText
 from conversations.runs.reaper import reap_once
 from conversations.runs.save_text import save_texts
-from conversations.services.ledger.ledger import Outcome, settle_completion
+from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
 from conversations.services.ledger.reservations import WrittenText
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, Ending, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
@@ -304,3 +307,33 @@ def test_a_worker_that_is_alone_claims_all_that_it_can_make():
     WorkerHeartbeat.objects.filter(pk="dead").update(seen_at=timezone.now() - dt.timedelta(minutes=1))
     assert len(claim_runs("one", limit=4).runs) == 4
     assert len(claim_runs("one", limit=4).runs) == 1
+
+
+def test_what_a_dead_process_left_open_for_a_program_is_released_once():
+    """Each of several that reap at once finds the row; its reservation goes from the sums with the first."""
+    user = make_user("alice")
+    open_completion(
+        NewCompletion(
+            purpose=Purpose.API,
+            user=user,
+            language_model="demo",
+            body={"messages": []},
+            prices=UnitPrices(Decimal(1), Decimal(2)),
+            prompt_tokens=1_000,
+            most_prompt_tokens=1_000,
+            max_output_tokens=1_000,
+            holder_process="here",
+        )
+    )
+    reserved = Spending.objects.filter(user=user, reserved_usd__gt=0)
+    ApiHeartbeat.objects.create(name="here")
+    reap_once()
+    assert reserved.exists()
+    ApiHeartbeat.objects.update(seen_at=timezone.now() - dt.timedelta(seconds=11))
+    for _ in range(2):
+        reap_once()
+        row = Completion.objects.get()
+        assert (row.error_code, row.input_tokens, row.output_tokens) == ("answer_interrupted", 1_000, 0)
+        assert not reserved.exists()
+        assert sum(Spending.objects.filter(user=user, period="day").values_list("spent_usd", flat=True)) == row.cost_usd
+    assert not settle_completion(row, Outcome(text="late"))
