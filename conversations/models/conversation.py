@@ -38,7 +38,7 @@ class Conversation(models.Model):
     One with *temporary_until* is deleted at that moment; until then no list, export or recall of others has it.
     It was touched when it was last active, or *kept_at*: when its owner kept, restored or imported it. Without a touch
     it is deleted at *retention_ends_at*, a moment that its owner has been told; every touch empties that. Until it is
-    permanently removed it says whether it was *deleted_by_retention*.
+    permanently deleted it says whether it was *deleted_by_retention*.
     *model_of_run* is not stored: the language model and the effort that the run in hand was begun with.
     """
 

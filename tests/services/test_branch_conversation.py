@@ -22,7 +22,7 @@ from conversations.services.portability.branch_conversation import branch_conver
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.admin.stored import make_completion
 from tests.support.documents import add, grounded, make_ready
-from tests.support.people import begin, make_user, post
+from tests.support.people import begin, make_user, post, post_answered
 from tests.support.pictures import store_picture
 from tests.support.tool_steps import add_call, end_step
 
@@ -42,12 +42,6 @@ def talk(alice):
     return begin(alice)
 
 
-def answer(conversation, question, content="Fine", **posted):
-    found = post(Conversation.objects.select_related("scenario").get(pk=conversation.pk), question, **posted)
-    end_reply(found.reply.pk, COMPLETE, content=content)
-    return found
-
-
 def branch(conversation, message):
     return branch_conversation(user=conversation.owner, conversation=conversation, message_id=message.pk)
 
@@ -63,7 +57,7 @@ def values(message):
 
 
 def test_it_has_the_messages_up_to_there_as_they_are_and_names_its_own(talk):
-    one, two, three = (answer(talk, question) for question in ("One", "Two", "Three"))
+    one, two, three = (post_answered(talk, question) for question in ("One", "Two", "Three"))
     pin_message(conversation=talk, message_id=one.message.pk, pinned=True)
     exclude_message(conversation=talk, message_id=one.reply.pk, excluded=True)
     copy = branch(talk, two.reply)
@@ -72,13 +66,13 @@ def test_it_has_the_messages_up_to_there_as_they_are_and_names_its_own(talk):
     assert [message.parent_id for message in copies] == [None, *(message.pk for message in copies[:-1])]
     assert not {message.pk for message in copies} & {message.pk for message in originals}
     assert (copy.head_id, copy.has_pins, copy.owner) == (copies[-1].pk, True, talk.owner)
-    answer(copy, "And on?")
+    post_answered(copy, "And on?")
     assert [message.content for message in path_of(talk)] == ["One", "Fine", "Two", "Fine", "Three", "Fine"]
     assert three.reply.pk in [message.pk for message in path_of(talk)]
 
 
 def test_only_the_versions_that_are_shown_are_copied(talk, alice):
-    first = answer(talk, "One")
+    first = post_answered(talk, "One")
     edited = edit_message(
         user=alice,
         conversation=talk,
@@ -96,7 +90,7 @@ def test_only_the_versions_that_are_shown_are_copied(talk, alice):
 
 
 def test_what_was_spent_and_seen_and_rated_stays_and_the_model_is_still_known(talk, alice):
-    posted = answer(talk, "One")
+    posted = post_answered(talk, "One")
     make_completion(alice, reply=posted.reply, language_model="model-of-the-ledger")
     rate_reply(conversation=talk, reply_id=posted.reply.pk, verdict=Verdict.GOOD)
     copy = branch(talk, posted.reply)
@@ -128,7 +122,7 @@ def test_pictures_and_documents_are_its_own_and_what_cites_them_names_them(talk,
     unused = store_picture(talk, b"another one", alt_text="never sent")
     document = make_ready(add(alice, talk, "lamp.txt", b"A lamp."), "A lamp.")
     waiting = add(alice, talk, "later.txt", b"Later.")
-    posted = answer(talk, "What is it?")
+    posted = post_answered(talk, "What is it?")
     Message.objects.filter(pk=posted.message.pk).update(picture_ids=[picture.pk])
     grounded(posted.message, document, text="A lamp.")
     copy = branch(talk, posted.reply)
@@ -149,7 +143,7 @@ def test_pictures_and_documents_are_its_own_and_what_cites_them_names_them(talk,
 
 def test_it_is_set_to_what_the_conversation_is(talk):
     save_notes(talk, "In short.")
-    posted = answer(talk, "One")
+    posted = post_answered(talk, "One")
     Conversation.objects.filter(pk=talk.pk).update(title="Lofoten", summarises=True, anchor_position=9, starred=True)
     copy = branch(talk, posted.reply)
     assert (copy.notes, copy.summarises, copy.scenario_id) == ("In short.", True, talk.scenario_id)
@@ -157,7 +151,7 @@ def test_it_is_set_to_what_the_conversation_is(talk):
 
 
 def test_a_branch_of_what_is_temporary_ends_with_it(talk):
-    posted = answer(talk, "One")
+    posted = post_answered(talk, "One")
     until = timezone.now() + dt.timedelta(hours=3)
     Conversation.objects.filter(pk=talk.pk).update(temporary_until=until)
     assert branch(talk, posted.reply).temporary_until == until
@@ -177,7 +171,7 @@ def test_a_reply_that_is_written_is_not_copied(talk):
 
 def test_without_room_for_its_documents_nothing_is_copied(talk, alice, settings, monkeypatch):
     make_ready(add(alice, talk, "lamp.txt", b"A lamp."), "A lamp.")
-    posted = answer(talk, "One")
+    posted = post_answered(talk, "One")
     monkeypatch.setattr(storage_limit, "BYTES_PER_MEGABYTE", 10)
     settings.DOCUMENT_STORAGE_MEGABYTES = 1
     with pytest.raises(DocumentStorageFull):
@@ -186,9 +180,9 @@ def test_without_room_for_its_documents_nothing_is_copied(talk, alice, settings,
 
 
 def test_a_long_path_takes_no_more_statements_than_a_short_one(talk, django_assert_max_num_queries):
-    first = answer(talk, "Question 0").reply
+    first = post_answered(talk, "Question 0").reply
     for number in range(6):
-        last = answer(talk, f"Question {number}").reply
+        last = post_answered(talk, f"Question {number}").reply
     taken = []
     for reply in (first, last):
         with django_assert_max_num_queries(40) as statements:

@@ -20,8 +20,7 @@ from conversations.services.conversations.deletion import (
     restore_conversation,
     sweep_deleted_conversations,
 )
-from conversations.services.replies.end_reply import COMPLETE, end_reply
-from tests.support.people import begin, make_user, post
+from tests.support.people import begin, make_user, post, post_answered
 
 pytestmark = pytest.mark.django_db
 LONG_AGO = dt.timedelta(days=31)
@@ -30,13 +29,6 @@ LONG_AGO = dt.timedelta(days=31)
 @pytest.fixture
 def alice():
     return make_user("alice")
-
-
-def answered(conversation, content="Hello"):
-    posted = post(conversation, content)
-    end_reply(posted.reply.pk, COMPLETE, content="Hi")
-    conversation.refresh_from_db()
-    return posted.reply
 
 
 def test_all_pages_of_its_owner_hear_that_it_is_deleted_or_back_and_how_long_that_can_be_undone(
@@ -79,7 +71,7 @@ def test_what_is_deleted_can_be_restored_for_as_many_days_as_the_setting_says(al
 
 def test_what_is_removed_before_its_time_is_gone_with_its_words(alice):
     kept, gone, there = begin(alice), begin(alice), begin(alice)
-    answered(gone)
+    post_answered(gone)
     for conversation in (kept, gone):
         delete_conversation(conversation)
     bob = make_user("bob")
@@ -134,7 +126,7 @@ def test_no_one_brings_back_what_is_another_users(alice):
 
 def test_what_was_deleted_long_ago_is_swept_and_the_ledger_stays(alice):
     conversation = begin(alice)
-    reply = answered(conversation)
+    reply = post_answered(conversation).reply
     Completion.objects.create(
         user=alice, conversation=conversation, reply=reply, language_model="m", window={}, estimated_input_tokens=7
     )

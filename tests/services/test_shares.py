@@ -45,7 +45,7 @@ from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.replies.reasoning import Reasoning
 from tests.admin.stored import make_completion
 from tests.support.documents import add, grounded
-from tests.support.people import begin, make_user, post
+from tests.support.people import begin, make_user, post, post_answered
 from tests.support.pictures import store_picture
 from tests.support.summaries import keep_summary
 from tests.support.tool_steps import add_call, end_step
@@ -63,12 +63,6 @@ def alice(settings):
 @pytest.fixture
 def talk(alice):
     return begin(alice)
-
-
-def answer(talk, question, content="Fine", **posted):
-    found = post(Conversation.objects.select_related("scenario").get(pk=talk.pk), question, **posted)
-    end_reply(found.reply.pk, COMPLETE, content=content)
-    return found
 
 
 def share(talk, message=None, *, shown=NOTHING, **fields):
@@ -105,14 +99,14 @@ def full(alice):
     """A conversation with a word of its own in everything that there may be in one."""
     save_about_me(alice, "about-me")
     other = begin(alice)
-    answer(other, "other-talk")
+    post_answered(other, "other-talk")
     talk = begin(alice)
     talk.title = "the-title"
     talk.scenario.system_prompt = "the-system-prompt"
     talk.scenario.save()
     talk.save()
     save_notes(talk, "the-notes")
-    first = answer(talk, "old-version")
+    first = post_answered(talk, "old-version")
     edited = edit_message(
         user=alice, conversation=talk, message_id=first.message.pk, content="Which seat?", client_id=uuid.uuid4()
     )
@@ -133,7 +127,7 @@ def full(alice):
     )  # fmt: skip
     end_step(asked.reply, text="Let me see.")
     end_reply(asked.reply.pk, COMPLETE, content="Row 12.", reasoning=Reasoning("the-reasoning too", 1.0, 3))
-    answer(talk, "later-message")
+    post_answered(talk, "later-message")
     return talk, asked.reply
 
 
@@ -170,10 +164,10 @@ def test_a_window_names_messages_of_the_share_alone_and_no_money(full):
 
 
 def test_a_snapshot_stays_as_it_is(talk, alice):
-    first = answer(talk, "One")
+    first = post_answered(talk, "One")
     made = share(talk)
     before = stored(made)
-    answer(talk, "Two")
+    post_answered(talk, "Two")
     edited = edit_message(
         user=alice, conversation=talk, message_id=first.message.pk, content="Other", client_id=uuid.uuid4()
     )
@@ -185,7 +179,7 @@ def test_a_snapshot_stays_as_it_is(talk, alice):
 def test_while_a_reply_is_written_the_share_ends_before_it(talk):
     with pytest.raises(NothingToShare):
         last_shareable(talk)
-    answer(talk, "One")
+    post_answered(talk, "One")
     writing = post(Conversation.objects.select_related("scenario").get(pk=talk.pk), "Two")
     assert last_shareable(talk, writing.reply.pk) == writing.message
     made = share(talk)
@@ -193,7 +187,7 @@ def test_while_a_reply_is_written_the_share_ends_before_it(talk):
 
 
 def test_what_is_excluded_is_shared_as_it_is_shown(talk):
-    first = answer(talk, "One")
+    first = post_answered(talk, "One")
     exclude_message(conversation=talk, message_id=first.reply.pk, excluded=True)
     stopped = post(Conversation.objects.select_related("scenario").get(pk=talk.pk), "Two")
     end_reply(stopped.reply.pk, STOPPED, content="Half")
@@ -202,7 +196,7 @@ def test_what_is_excluded_is_shared_as_it_is_shown(talk):
 
 
 def test_a_token_opens_its_share_and_is_stored_nowhere(talk):
-    answer(talk, "One")
+    post_answered(talk, "One")
     made = share(talk)
     assert is_open(made)
     assert link_of(made.share).endswith(f"/s/{made.token}/")
@@ -214,7 +208,7 @@ def test_a_token_opens_its_share_and_is_stored_nowhere(talk):
 
 
 def test_the_link_is_blank_once_the_key_has_changed_and_still_works(talk, settings):
-    answer(talk, "One")
+    post_answered(talk, "One")
     made = share(talk)
     settings.SECRET_KEY = "another key"
     assert link_of(made.share) == ""
@@ -222,7 +216,7 @@ def test_the_link_is_blank_once_the_key_has_changed_and_still_works(talk, settin
 
 
 def test_it_is_over_when_it_ends_or_is_revoked(talk):
-    answer(talk, "One")
+    post_answered(talk, "One")
     made = share(talk, ends_at=timezone.now() + dt.timedelta(hours=1))
     assert is_open(made)
     change_end(made.share, timezone.now() - dt.timedelta(seconds=1))
@@ -234,7 +228,7 @@ def test_it_is_over_when_it_ends_or_is_revoked(talk):
 
 
 def test_it_is_over_while_its_conversation_is_deleted_and_works_again_once_it_is_back(talk, alice):
-    answer(talk, "One")
+    post_answered(talk, "One")
     made = share(talk)
     delete_conversation(talk)
     assert not is_open(made)
@@ -249,7 +243,7 @@ def test_it_is_over_while_its_conversation_is_deleted_and_works_again_once_it_is
     "state", [{"gate_rule": GateRule.BLOCKED}, {"is_active": False}, {"gate_rule": GateRule.REQUIRED}]
 )
 def test_it_is_over_while_its_owner_is_not_admitted(talk, alice, state):
-    answer(talk, "One")
+    post_answered(talk, "One")
     made = share(talk)
     type(alice).objects.filter(pk=alice.pk).update(**state)
     assert not is_open(made)
@@ -259,7 +253,7 @@ def test_it_is_over_while_its_owner_is_not_admitted(talk, alice, state):
 
 def test_it_goes_with_the_account(talk, alice):
     make_user("root", role="admin")
-    answer(talk, "One")
+    post_answered(talk, "One")
     made = share(talk)
     delete_account(alice)
     assert not is_open(made)
@@ -284,8 +278,8 @@ def test_a_deleted_document_is_taken_out_of_it(talk, alice):
 
 
 def test_what_is_refused(talk, alice, settings, monkeypatch):
-    answer(talk, "One")
-    other = answer(begin(make_user("bob")), "Mine")
+    post_answered(talk, "One")
+    other = post_answered(begin(make_user("bob")), "Mine")
     with pytest.raises(MessageNotFound):
         share(talk, other.reply)
     monkeypatch.setattr(module, "MOST_MESSAGES", 1)
@@ -304,7 +298,7 @@ def test_what_is_refused(talk, alice, settings, monkeypatch):
 
 def test_a_temporary_conversation_is_not_shared(alice):
     talk = start_conversation(user=alice, public_id=uuid.uuid4(), temporary=True)
-    answer(talk, "One")
+    post_answered(talk, "One")
     with pytest.raises(TemporaryNotExported):
         share(talk)
 
@@ -327,12 +321,12 @@ def test_a_reader_goes_on_with_a_copy_of_the_words(full, settings):
     assert picture.uploader == bob
     assert (picture.file_name, picture.alt_text) == ("", "the-picture")  # the share's pages show no name of a file
     assert "the-reasoning" not in serializers.serialize("json", Message.objects.filter(conversation=copy))
-    answer(copy, "And on?")
+    post_answered(copy, "And on?")
 
 
 def test_copies_count_the_limits_of_their_reader(talk, settings):
     store = store_picture(talk, b"x" * 2_000_000)
-    answer(talk, "One", pictures=[store.pk])
+    post_answered(talk, "One", pictures=[store.pk])
     made = share(talk, shown=ALL)
     bob = make_user("bob")
     settings.DOCUMENT_STORAGE_MEGABYTES = 1
@@ -348,7 +342,7 @@ def test_copies_count_the_limits_of_their_reader(talk, settings):
 
 def test_a_long_conversation_is_copied_a_page_at_a_time(talk, django_assert_max_num_queries):
     for number in range(4):
-        answer(talk, f"Question {number}")
+        post_answered(talk, f"Question {number}")
     with django_assert_max_num_queries(60):
         made = share(talk, shown=ALL)
     assert json.loads(stored(made))[0]["fields"]["message_count"] == 8
@@ -362,7 +356,7 @@ def small(monkeypatch):
 
 def test_shares_and_copies_hold_as_much_text_as_the_setting_says_and_nothing_of_more(talk, alice, small, settings):
     settings.SHARE_STORAGE_MEGABYTES = 2
-    answer(talk, "One", "".join(map(chr, range(0x4E00, 0x4E00 + 400))))  # nothing that could be compressed
+    post_answered(talk, "One", reply="".join(map(chr, range(0x4E00, 0x4E00 + 400))))  # nothing that could be compressed
     made = share(talk)
     assert 1_200 < made.share.size_bytes < 2_000
     with pytest.raises(ShareStorageFull):

@@ -9,6 +9,7 @@ from chatsite.accounts.models import User
 from conversations.models import Conversation, Message
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.messages.post_message import PostedMessage, post_message
+from conversations.services.replies.end_reply import COMPLETE, end_reply
 
 PASSWORD = "correct-horse-battery"
 
@@ -26,6 +27,16 @@ def post(conversation: Conversation, content: str, **fields: Any) -> PostedMessa
     """Post *content* as the conversation's owner."""
     fields.setdefault("client_id", uuid.uuid4())
     return post_message(user=conversation.owner, conversation=conversation, content=content, **fields)
+
+
+def post_answered(
+    conversation: Conversation, content: str = "Hello", *, reply: str = "Fine", **fields: Any
+) -> PostedMessage:
+    """Post *content* to the conversation as it is now, and end its *reply*."""
+    now = Conversation.objects.select_related("scenario").get(pk=conversation.pk)
+    posted = post(now, content, **fields)
+    end_reply(posted.reply.pk, COMPLETE, content=reply)
+    return posted
 
 
 def path_of(conversation: Conversation) -> list[tuple[str, str, str]]:

@@ -21,7 +21,7 @@ from conversations.models import Conversation
 from conversations.models.retention_rule import MOST_DAYS
 from conversations.selectors.retention.deadlines import (
     IN_USE,
-    KEPT,
+    UNDER_RETENTION,
     RetentionTerm,
     list_terms,
     notice_time,
@@ -84,7 +84,11 @@ def retention_lines(*, days: int, owner: User | None = None) -> Iterator[str]:
     terms = list(list_terms())
     yield from _rule_lines(terms)
     yield ""
-    there = Conversation.objects.filter(KEPT, owner=owner) if owner else Conversation.objects.filter(KEPT)
+    there = (
+        Conversation.objects.filter(UNDER_RETENTION, owner=owner)
+        if owner
+        else Conversation.objects.filter(UNDER_RETENTION)
+    )
     dated = with_deadline(there.filter(~HELD)).filter(due_at__isnull=False).select_related("owner")
     # Where no date is told, the one that the worker would tell now.
     date = Greatest("due_at", Coalesce("retention_ends_at", Now() + notice_time()))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 TOUCHED_AT = Greatest("last_active_at", "kept_at")
 # Those that retention is about: temporary ones have a moment of their own.
-KEPT = Q(deleted_at=None, temporary_until=None)
+UNDER_RETENTION = Q(deleted_at=None, temporary_until=None)
 # Being answered, read by a reviewer, exported by its owner, or imported: none of these is deleted now.
 IN_USE = (
     Q(Exists(Message.objects.filter(conversation=OuterRef("pk"), state="streaming")))

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 from chatsite.accounts.models import User
 from conversations.models import Conversation
 
-from .deadlines import KEPT
+from .deadlines import UNDER_RETENTION
 from .holds import holds_about
 
 
@@ -35,4 +35,4 @@ def list_deleted_soon(user: User, *, limit: int | None = None) -> list[Conversat
 
 
 def _deleted_soon(user: User) -> QuerySet[Conversation]:
-    return Conversation.objects.filter(KEPT, owner_id=user.pk, retention_ends_at__isnull=False)
+    return Conversation.objects.filter(UNDER_RETENTION, owner_id=user.pk, retention_ends_at__isnull=False)

@@ -22,7 +22,7 @@ from django.utils.translation import override
 from chatsite.accounts.models import User
 from chatsite.accounts.preferences.reader_language import is_site_language
 from conversations.models import Conversation, RetentionMail
-from conversations.selectors.retention.deadlines import KEPT, notice_time
+from conversations.selectors.retention.deadlines import UNDER_RETENTION, notice_time
 
 logger = logging.getLogger(__name__)
 MAILED_AT_ONCE = 100
@@ -38,7 +38,7 @@ def mail_owners() -> int:
     if not settings.SMTP_URL:
         return 0
     before = timezone.now() - min(MOST_OFTEN, notice_time() / 2)
-    told = Conversation.objects.filter(KEPT, retention_ends_at__isnull=False, owner__is_active=True)
+    told = Conversation.objects.filter(UNDER_RETENTION, retention_ends_at__isnull=False, owner__is_active=True)
     mailed = RetentionMail.objects.filter(mailed_at__gt=before).values("owner")
     owners = (
         told.exclude(owner__in=mailed)

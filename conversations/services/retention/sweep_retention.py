@@ -23,8 +23,8 @@ from conversations.models import Conversation
 from conversations.selectors.conversations.conversation_list import HOLDS_NOTHING
 from conversations.selectors.retention.deadlines import (
     IN_USE,
-    KEPT,
     TOUCHED_AT,
+    UNDER_RETENTION,
     RetentionTerm,
     list_terms,
     notice_time,
@@ -38,7 +38,7 @@ AT_ONCE = 500
 MOST_BATCHES = 40  # of one kind in one sweep; the next sweep goes on
 
 TOLD = Q(retention_ends_at__isnull=False)
-NOT_TOLD = KEPT & Q(retention_ends_at=None)
+NOT_TOLD = UNDER_RETENTION & Q(retention_ends_at=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _bring_up_to_date() -> int:
     changed = Q(due_at=None) | HELD | Q(due_at__gt=F("retention_ends_at"))
     pks = _lock(with_deadline(Conversation.objects.filter(TOLD)).filter(changed))
     found = with_deadline(Conversation.objects.filter(TOLD, pk__in=pks)).filter(changed)
-    later = found.filter(KEPT, ~HELD, due_at__lte=timezone.now() + notice_time())
+    later = found.filter(UNDER_RETENTION, ~HELD, due_at__lte=timezone.now() + notice_time())
     moved = [Conversation(pk=pk, retention_ends_at=due_at) for pk, due_at in later.values_list("pk", "due_at")]
     Conversation.objects.bulk_update(moved, ["retention_ends_at"])
     rest = found.exclude(pk__in=[each.pk for each in moved]).values_list("pk", flat=True)
@@ -110,7 +110,7 @@ def _delete_what_is_over() -> int:
     All pages of their owners are told.
     """
     now = timezone.now()
-    over = KEPT & Q(retention_ends_at__lte=now)
+    over = UNDER_RETENTION & Q(retention_ends_at__lte=now)
     is_due = Q(due_at__lte=now) & ~HELD & ~IN_USE
     pks = _lock(with_deadline(Conversation.objects.filter(over)).filter(is_due))
     found = with_deadline(Conversation.objects.filter(over, pk__in=pks)).filter(is_due)
