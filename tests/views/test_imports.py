@@ -43,11 +43,22 @@ def test_a_form_with_files_is_an_import_and_the_page_says_what_came(client):
     run_waiting()
     page = client.get("/import/").content.decode()
     assert "8 of 14 messages taken" in page
+    assert "Imported · <bdi>export.zip</bdi>" in page
     assert "“<bdi>&lt;Lost&gt; one</bdi>”: it has no messages" in page
     assert f"/c/{Conversation.objects.get().public_id}/" in page
     answer = client.get(f"/import/{ConversationImport.objects.get().public_id}/left-out/")
     rows = async_to_sync(content_of)(answer)
     assert "1,Changes of a canvas or file; it is here as it was created" in rows
+
+
+def test_of_files_that_can_not_be_read_the_page_says_that_and_no_figures(client):
+    client.post("/import/", {"files": [SimpleUploadedFile("holiday.json", b'{"hello": 1}')]})
+    run_waiting()
+    page = client.get("/import/").content.decode()
+    assert "Not imported · <bdi>holiday.json</bdi>" in page
+    assert "not of a form that can be read here" in page
+    for words in ("messages taken", "Left out", "import-figures"):
+        assert words not in page
 
 
 def test_pieces_go_on_where_they_ended(client):

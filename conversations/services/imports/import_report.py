@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ class ImportReport:
     """Counts of an import, as its row keeps them. Messages: found = taken + the sum of *left_out*.
 
     *missing* counts parts of messages that were taken, such as files. *problems* are `[title, reason]`, *deleted* the
-    titles of those that were deleted here, *files* those that can't be read.
+    titles of those that were deleted here, *names* are of all files, *files* those that can't be read.
     """
 
     formats: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -41,6 +41,7 @@ class ImportReport:
     unnamed_problems: int = 0
     deleted: list[str] = field(default_factory=list)
     files: list[dict[str, Any]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> ImportReport:
@@ -82,6 +83,10 @@ class ImportReport:
     def add_file(self, name: str, error: ExportError) -> None:
         if len(self.files) < MOST_PROBLEMS:
             self.files.append({"name": _short(name), "code": error.code, "params": error.params})
+
+    def name_files(self, names: Iterable[str]) -> None:
+        """Note which files were read: they are deleted with the end of the import."""
+        self.names = [_short(name) for name in names][:MOST_PROBLEMS]
 
     def add_missing(self, kind: str) -> None:
         _add(self.missing, kind, 1)

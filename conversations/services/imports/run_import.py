@@ -51,6 +51,7 @@ def import_batches(claimed: ClaimedImport) -> Iterator[None]:
         ImportReport.from_json(found.report),
         found.items,
     )
+    running.report.name_files(file.name for file in claimed.files)
     try:
         yield from running.batches()
         end_import(claimed, ImportState.ENDED)

@@ -85,8 +85,9 @@ def import_context(request: HtmxRequest, found: ConversationImport) -> dict[str,
         "is_uploading": found.state == ImportState.UPLOADING,
         "is_paused": found.state == ImportState.PAUSED,
         "can_pause": bool(files) and found.state in (ImportState.WAITING, ImportState.RUNNING),
-        "state": _state_sentence(found),
-        "names": ", ".join(file.name for file in files),
+        "state": _state_sentence(found, report),
+        "came_to_nothing": found.has_ended and not report.formats,
+        "names": ", ".join(file.name for file in files) or ", ".join(report.names),
         "megabytes": f"{sum(file.size_bytes for file in files) / 1_000_000:,.1f}",
         "percent": _percent(found),
         "conversations": report.conversations,
@@ -111,7 +112,7 @@ def import_context(request: HtmxRequest, found: ConversationImport) -> dict[str,
     return context | {"ready": list(_ready(request, found)) if found.has_ended else []}
 
 
-def _state_sentence(found: ConversationImport) -> str:
+def _state_sentence(found: ConversationImport, report: ImportReport) -> str:
     return {
         ImportState.UPLOADING: _("Not sent whole yet"),
         ImportState.WAITING: _("Waiting for its turn"),
@@ -121,7 +122,7 @@ def _state_sentence(found: ConversationImport) -> str:
         if found.is_pausing
         else _("Importing"),
         ImportState.PAUSED: _("Paused"),
-        ImportState.ENDED: _("Imported"),
+        ImportState.ENDED: _("Imported") if report.formats or not report.files else _("Not imported"),
         ImportState.CANCELLED: _("Cancelled"),
         ImportState.FAILED: _("Not finished"),
     }[ImportState(found.state)]
