@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 from playwright.sync_api import Request, expect
 
@@ -26,6 +27,8 @@ def test_its_times_name_the_day_and_the_list_is_asked_for_again(page):
     wait_until(page, lambda: asked)
     expect(composer(page)).to_be_editable()
     expect(say(page, "What is my name?")).to_contain_text("Andrew")
+    page.clock.fast_forward(int(50 * WEEK.total_seconds() * 1_000))
+    expect(said_at).to_have_text(re.compile(r"\b20\d\d$"))  # "27 Nov 2026"
 
 
 def test_what_it_needs_of_a_site_that_was_updated_is_told_with_a_way_out(page):

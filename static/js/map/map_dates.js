@@ -1,6 +1,7 @@
 /** The dates beside the map. */
 
 import { find } from "../shared/dom.js";
+import { isLongAgo } from "../shared/local_times.js";
 
 /** @import { MapScale } from "./map_scale.js" */
 
@@ -11,7 +12,9 @@ export class MapDates {
   /** @param {HTMLElement} element of the map */
   constructor(element) {
     this.list = find(element, "[data-map-dates]");
-    this.day = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "short" });
+    const { lang } = document.documentElement;
+    this.day = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short" });
+    this.month = new Intl.DateTimeFormat(lang, { month: "short", year: "numeric" });
   }
 
   /**
@@ -39,7 +42,8 @@ export class MapDates {
     let before = "";
     for (let index = 0; index < most; index += 1) {
       const place = most > 1 ? index / (most - 1) : 0;
-      const label = this.day.format(scale.momentOf(scale.messageAt(place).position));
+      const moment = scale.momentOf(scale.messageAt(place).position);
+      const label = (isLongAgo(moment) ? this.month : this.day).format(moment);
       if (label !== before) {
         labels.push({ label, place });
       }

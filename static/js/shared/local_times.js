@@ -3,6 +3,7 @@
 import { queryAll } from "./dom.js";
 
 const YEAR_SECONDS = 60 * 60 * 24 * 365;
+const LONG_AGO_MS = 300 * 24 * 60 * 60 * 1_000; // a day and a month alone would be taken for those of this year
 const LOOK_AGAIN_MS = 60_000;
 
 export function rememberTimeZone() {
@@ -47,6 +48,11 @@ export function followDays(onNewDay) {
   document.addEventListener("visibilitychange", look); // a machine that slept has not counted the minutes
 }
 
+/** @param {Date} moment */
+export function isLongAgo(moment) {
+  return Date.now() - moment.getTime() > LONG_AGO_MS;
+}
+
 /** The page's language as it is written where the viewer lives: en-GB rather than en. */
 function viewersLanguage() {
   const { lang } = document.documentElement;
@@ -61,6 +67,7 @@ function formatsFor(language) {
   return {
     clock: new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" }),
     day: new Intl.DateTimeFormat(language, { day: "numeric", month: "short" }),
+    dayOfYear: new Intl.DateTimeFormat(language, { dateStyle: "medium" }),
     whole: new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "short" }),
   };
 }
@@ -74,5 +81,5 @@ function shortForm(moment, formats) {
   if (moment.toDateString() === new Date().toDateString()) {
     return clock;
   }
-  return `${formats.day.format(moment)}, ${clock}`;
+  return isLongAgo(moment) ? formats.dayOfYear.format(moment) : `${formats.day.format(moment)}, ${clock}`;
 }
