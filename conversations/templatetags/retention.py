@@ -1,4 +1,4 @@
-"""`{% retention_card %}`: how long conversations are kept, for the account page, which knows no conversations."""
+"""`{% retention_of %}`: how long conversations are kept, for the account page, which knows no conversations."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from conversations.selectors.retention.notices import list_deleted_soon, retenti
 register = template.Library()
 
 
-@register.inclusion_tag("account/_retention.html")
-def retention_card(user: User) -> dict[str, Any]:
-    """Show the rules that apply to the user, what is deleted soon, and the holds in force."""
+@register.simple_tag
+def retention_of(user: User) -> dict[str, Any]:
+    """Return the rules that apply to the user, what is deleted soon, and the holds in force; empty without any."""
     days, rules = rules_for(user)
-    soon = list_deleted_soon(user, limit=1)
+    next_ones, holds = list_deleted_soon(user, limit=1), holds_about(user)
+    if not (days or rules or next_ones or holds):
+        return {}
     return {
         "days": days,
         "rules": rules,
         "notice_days": settings.RETENTION_NOTICE_DAYS,
         "soon": retention_notices(user).deleted_soon,
-        "next": soon[0] if soon else None,
-        "holds": holds_about(user),
+        "next": next_ones[0] if next_ones else None,
+        "holds": holds,
     }

@@ -65,6 +65,11 @@ def test_a_page_asks_once_for_what_it_says_of_retention(page, conversation, djan
     assert len([each for each in asked if any(words in each["sql"] for words in said)]) == 1
 
 
+def test_without_rules_and_holds_the_account_page_does_not_speak_of_retention(page, settings):
+    settings.RETENTION_DAYS = 0
+    assert "retention" not in page(reverse("account"))
+
+
 def test_the_list_the_conversation_and_the_account_say_what_is_deleted_soon(page, conversation):
     tell()
     address = reverse("conversations:conversation", args=[conversation.public_id])
@@ -73,6 +78,7 @@ def test_the_list_the_conversation_and_the_account_say_what_is_deleted_soon(page
     account = page(reverse("account"))
     assert "is deleted after 90 days" in account
     assert "1 conversation is deleted on" in account
+    assert 'href="#retention"' in account
     assert "An old plan" in page(SOON)
 
 
