@@ -168,7 +168,7 @@ def search_all(owner: int) -> Figures:
         for _ in range(1 + ROUNDS):
             began = time.perf_counter()
             with times.taken(name):
-                hits = len(search_own_messages(owner, parse_query(typed), zone=dt.UTC).hits)
+                hits = len(search_own_messages(owner, parse_query(typed), zone=dt.UTC, most_of_one=3).hits)
             taken.append(1_000 * (time.perf_counter() - began))
         figures[name] = {
             "hits": hits,

@@ -253,6 +253,52 @@ def test_pages_of_words_with_a_typo(alice):
     assert [len(page) for page in pages(alice, "harbour ")] == [3, 1]
 
 
+def test_a_few_hits_of_each_conversation_are_taken_and_it_is_told_which_have_more(alice, settings):
+    settings.MESSAGES_PER_MINUTE = 0
+    full, other, phrase = begin(alice), begin(alice), begin(alice)
+    for number in range(9):  # the last of them are not indexed yet
+        say(full, f"The harbour {number}", index=number < 6)
+    for text in ("The harbour", "Harbourside"):  # the second one is a compound
+        say(other, text)
+    for number in range(8):
+        say(phrase, "An old harbour" if number == 1 else f"A harbour that is old {number}")
+
+    def few(typed, **options):
+        return search_own_messages(alice.pk, parse_query(typed), zone=dt.UTC, most_of_one=3, **options)
+
+    found = few("harbour ")
+    assert [hit.conversation.id for hit in found.hits] == [full.pk] * 3 + [phrase.pk] * 3 + [other.pk] * 2
+    assert found.more_in == {full.pk, phrase.pk}
+    assert not found.has_more
+    assert few("harbour from:me").more_in == {full.pk, phrase.pk}  # also where there are filters
+    old = few('"old harbour"')  # of which the newest candidates have both words, and not together
+    assert [hit.conversation.id for hit in old.hits] == [phrase.pk]
+    assert (old.more_in, old.has_more) == (set(), False)
+    assert few("from:me").more_in == {full.pk, phrase.pk}  # without a word
+
+
+def test_pages_of_a_few_hits_of_each_conversation_have_each_conversation_whole(alice, settings):
+    settings.MESSAGES_PER_MINUTE = 0
+    sizes = (1, 2, 3, 4, 5, 1, 2)
+    conversations = [begin(alice) for _ in sizes]
+    for conversation, size in zip(conversations, sizes, strict=True):
+        for number in range(size):
+            say(conversation, f"The harbour {number}")
+    shown, pages_of_hits, more_in = ShownHits(), [], set()
+    while True:
+        found = search_own_messages(alice.pk, parse_query("harbour "), zone=dt.UTC, most=4, most_of_one=3, shown=shown)
+        pages_of_hits.append([hit.conversation.id for hit in found.hits])
+        more_in |= found.more_in
+        shown = ShownHits(shown.messages.union(hit.message for hit in found.hits))
+        if not found.has_more:
+            break
+        say(conversations[-1], "Another harbour")  # of which two were shown: one more of it
+    a, b, c, d, e, f, g = (conversation.pk for conversation in conversations)
+    assert pages_of_hits == [[g, g, f], [g, e, e, e], [d, d, d], [c, c, c], [b, b, a]]
+    assert more_in == {d, e}
+    assert len(shown.messages) == sum(map(len, pages_of_hits))
+
+
 def test_titles(alice):
     conversation = begin(alice)
     say(conversation, "Hello")

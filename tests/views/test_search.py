@@ -68,6 +68,11 @@ def test_titles_scenarios_models_and_commands_are_found(client, alice):
     assert "language_model=" in search(client, "demo").content.decode()
 
 
+def test_pages_are_found_by_their_names(client, alice):
+    for typed, name in (("archi", "archived"), ("recently", "deleted"), ("shares", "shares"), ("imprt", "imports")):
+        assert f'data-hit href="{reverse(f"conversations:{name}")}"' in search(client, typed).content.decode()
+
+
 def test_a_letter_may_be_wrong_in_titles_commands_and_names(client, alice):
     conversation = begin(alice)
     say(conversation, "Hello")
@@ -109,20 +114,53 @@ def test_what_is_in_this_conversation_comes_first(client, alice):
     assert page.count("data-message=") == 2
 
 
-def test_more_hits_follow_on_pages_of_their_own(client, alice, settings):
-    settings.MESSAGES_PER_MINUTE = 0
-    conversation = begin(alice)
-    asked = [say(conversation, f"The ferry {number}").pk for number in range(52)]
-    pieces, address = [], f"{reverse('conversations:search')}?q=ferry"
-    while address:
+def pages(client, address):
+    """Return the ids of the messages on this page and on all that follow, and the last page."""
+    pieces = []
+    while True:
         page = client.get(address).content.decode()
         pieces.append([int(each) for each in re.findall(r'data-message="(\d+)"', page)])
-        found = re.search(r'data-more href="([^"]+)"', page)
-        address = found and html.unescape(found[1])
-    assert [len(piece) for piece in pieces] == [50, 2]
-    assert sorted(pieces[0] + pieces[1]) == asked
-    assert "hits 51 to 52" in page
-    assert "Back to the first hits" in page
+        found = re.search(r'data-more="\w+" href="([^"]+)"', page)
+        if not found:
+            return pieces, page
+        address = html.unescape(found[1])
+
+
+def test_three_hits_of_a_conversation_are_shown_and_its_others_follow_on_pages_of_their_own(client, alice, settings):
+    settings.MESSAGES_PER_MINUTE = 0
+    conversation = begin(alice)
+    asked = [say(conversation, f"The ferry {number}").pk for number in range(25)]
+    Conversation.objects.filter(pk=conversation.pk).update(title="<Boats>")
+    pieces, last = pages(client, f"{reverse('conversations:search')}?q=ferry")
+    assert [len(piece) for piece in pieces] == [3, 20, 2]
+    assert sorted(message for piece in pieces for message in piece) == asked
+    assert "More in &lt;Boats&gt;" in search(client, "ferry").content.decode()
+    assert ">In &lt;Boats&gt; <" in last
+    assert "hits 24 to 25" in last
+    assert "Back to the first hits" in last
+
+
+def test_more_conversations_with_hits_follow_on_pages_of_their_own(client, alice, monkeypatch):
+    monkeypatch.setattr("conversations.views.search.search.MOST_ON_PAGE", 2)
+    conversations = [begin(alice) for _ in range(3)]
+    asked = [say(conversation, "The ferry").pk for conversation in conversations]
+    pieces, last = pages(client, f"{reverse('conversations:search')}?q=ferry")
+    assert pieces == [asked[:0:-1], asked[:1]]
+    assert "hits 3 to 3" in last
+
+
+def test_the_palette_shows_few_hits_of_the_conversation_that_is_shown_before_those_of_others(client, alice, settings):
+    settings.MESSAGES_PER_MINUTE = 0
+    one, other = begin(alice), begin(alice)
+    for number in range(5):
+        say(one, f"The ferry {number}")
+    say(other, "The ferry of the other")
+    fields = {"q": "ferry", "conversation": one.public_id}
+    page = client.get(reverse("conversations:search"), fields, headers=PIECE).content.decode()
+    assert page.count("data-message=") == 4
+    more = html.unescape(re.search(r'data-more="group" href="([^"]+)"', page)[1])
+    assert "More in this conversation" in page
+    assert client.get(more, headers=PIECE).content.decode().count("data-message=") == 2
 
 
 def test_hits_after_those_that_were_shown_are_asked_for_by_words_of_ours_alone(client, alice):

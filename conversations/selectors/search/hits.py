@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -49,13 +49,17 @@ class MessageHit(NamedTuple):
 class MessageHits:
     """Hits, best first. *has_more* if there are others; *is_partial* if only the newest ones were looked through.
 
-    *have_typos* says that what was typed is nowhere, so these have words that are one letter away.
+    *have_typos* says that what was typed is nowhere, so these have words that are one letter away. Where only a few of
+    each conversation are shown, *more_in* are the ids of those that have more, and *earlier* the messages by
+    conversation that pages before have shown.
     """
 
     hits: list[MessageHit] = field(default_factory=list)
     has_more: bool = False
     is_partial: bool = False
     have_typos: bool = False
+    more_in: set[int] = field(default_factory=set)
+    earlier: dict[int, list[int]] = field(default_factory=dict)
 
 
 class CheckedMessage(NamedTuple):
@@ -70,12 +74,12 @@ class CheckedMessage(NamedTuple):
 
 
 def make_hits(
-    terms: SearchTerms, messages: Iterable[CheckedMessage], *, most: int | None, wide: bool
+    terms: SearchTerms, messages: Iterable[CheckedMessage], *, has_room: Callable[[CheckedMessage], bool], wide: bool
 ) -> list[MessageHit]:
-    """Return those of *messages* that have all words, as their content says, in their order; at most so many."""
+    """Return those of *messages* that have all words, as their content says, in their order, while there is room."""
     unique = list({message.id: message for message in messages}.values())
     text = FoundText(terms, (message.content for message in unique), wide=wide)
-    chosen = [message for message in unique if text.has_all(message.content)][:most]
+    chosen = [message for message in unique if text.has_all(message.content) and has_room(message)]
     conversations = _conversations(message.conversation for message in chosen)
     return [
         _hit(message, conversation, text)

@@ -7,15 +7,17 @@ All of it is the owner's: also what is excluded, never recalled or forgotten. Wh
 What has exactly the words is found first; compounds and, where nothing else is found, words with a typo, after it.
 
 The next page of hits is the same search without those that were shown. So whatever is written or moved meanwhile, no
-message is there twice, and none that still has the words is left out.
+message is there twice, and none that still has the words is left out. Where only a few of each conversation are shown,
+all of its few are on one page, and the others of it are a search of their own.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 from conversations.core.errors import LookUpTooCostly
@@ -66,6 +68,7 @@ SELECT {COLUMNS} FROM (
   ORDER BY message.position DESC LIMIT {MOST_LOOKED_THROUGH}
 ) AS message LIMIT {MOST_LOOKED_THROUGH}
 """  # noqa: S608  # constants of ours
+SHOWN = "SELECT conversation_id, id FROM conversations_message WHERE id = ANY(%(shown)s)"
 NOTHING_SHOWN = ShownHits()
 
 
@@ -77,11 +80,12 @@ def search_own_messages(
     conversation: int | None = None,
     besides: int | None = None,
     most: int = MOST_HITS,
+    most_of_one: int | None = None,
     shown: ShownHits = NOTHING_SHOWN,
 ) -> MessageHits:
     """Return the messages of *owner* that have what *query* asks for, but those *shown*; days begin in *zone*.
 
-    In one *conversation*, or in all *besides* one.
+    In one *conversation*, or in all *besides* one; with *most_of_one* only so many of each, one after the other.
     Raises `LookUpTooCostly` where that can't be told in time.
     """
     if not (query.has_words or query.filters_messages):
@@ -91,14 +95,12 @@ def search_own_messages(
         filters = filter_parameters(
             owner, query, zone, conversation=conversation, besides=besides, shown=shown.messages
         )
-        search = _Search(terms, filters, most)
+        search = _Search(terms, filters, most) if most_of_one is None else _FewOfEach(terms, filters, most, most_of_one)
         if terms.indexed:
             search.take_indexed(shown)
         else:
             search.look_through([each.lower() for each in (*query.words, *query.phrases)])
-    hits = list(search.hits.values())
-    has_more = len(hits) > most
-    return MessageHits(hits[:most], has_more, search.is_partial and not has_more, search.has_typos)
+    return search.read_hits()
 
 
 class _Search:
@@ -107,7 +109,9 @@ class _Search:
     def __init__(self, terms: SearchTerms, filters: Mapping[str, Any], most: int) -> None:
         self.terms = terms
         self.filters = filters
+        self.most = most
         self.wanted = most + 1
+        self._taken = 0
         self.hits: dict[int, MessageHit] = {}
         self.is_partial = False
         self.has_typos = False
@@ -145,28 +149,105 @@ class _Search:
         if not all(asked):
             return
         seen = 0
-        for some in _growing(read_candidate_messages(self.filters, asked), self.wanted):
+        for some in self._batches(read_candidate_messages(self.filters, asked)):
             if time.monotonic() > self._deadline:
                 raise LookUpTooCostly
             pairs = {"conversations": [each for each, _ in some], "ordinals": [ordinal for _, ordinal in some]}
             self._take(self._fetch(MESSAGES, **pairs), wide=wide)
             seen += len(some)
             self.is_partial = seen > MOST_CANDIDATES
-            if self._has_enough:
+            if self.is_partial:
                 return
 
+    def _batches(self, candidates: Iterator[CandidateMessage]) -> Iterator[Sequence[CandidateMessage]]:
+        """Yield the candidates until there are enough hits: as many as are shown, and then many at once."""
+        size = self.wanted
+        while not self._has_enough and (some := list(islice(candidates, size))):
+            yield some
+            size = CANDIDATES_AT_ONCE
+
     def _take(self, messages: Iterable[CheckedMessage], *, wide: bool) -> None:
-        left = self.wanted - len(self.hits)
         others = [message for message in messages if message.id not in self.hits]
-        self.hits |= {hit.message: hit for hit in make_hits(self.terms, others, most=left, wide=wide)}
+        found = make_hits(self.terms, others, has_room=self._has_room, wide=wide)
+        self.hits |= {hit.message: hit for hit in found}
+
+    def _has_room(self, message: CheckedMessage) -> bool:
+        """Tell whether *message*, which has the words, is taken."""
+        self._taken += 1
+        return self._taken <= self.wanted
+
+    def read_hits(self) -> MessageHits:
+        hits = list(self.hits.values())
+        has_more = len(hits) > self.most
+        return MessageHits(hits[: self.most], has_more, self.is_partial and not has_more, self.has_typos)
 
     def _fetch(self, statement: str, **parameters: Any) -> list[CheckedMessage]:
         return [CheckedMessage(*row) for row in fetch_rows(statement, {**self.filters, **parameters})]
 
 
-def _growing(candidates: Iterator[CandidateMessage], first: int) -> Iterator[Sequence[CandidateMessage]]:
-    """Yield the candidates: as many as are shown, and then many at once."""
-    size = first
-    while some := list(islice(candidates, size)):
-        yield some
-        size = CANDIDATES_AT_ONCE
+class _FewOfEach(_Search):
+    """A search of many conversations that takes a few hits of each, and notes which of them have more."""
+
+    def __init__(self, terms: SearchTerms, filters: Mapping[str, Any], most: int, most_of_one: int) -> None:
+        super().__init__(terms, filters, most)
+        self.most_of_one = most_of_one
+        self.more_in: set[int] = set()
+        self.earlier: dict[int, list[int]] = {}
+        if filters["shown"]:
+            for conversation, message in fetch_rows(SHOWN, filters):
+                self.earlier.setdefault(conversation, []).append(message)
+        self._of_one = Counter({conversation: len(messages) for conversation, messages in self.earlier.items()})
+        self._had_all = {conversation for conversation, count in self._of_one.items() if count >= most_of_one}
+        self._here: set[int] = set()  # conversations with a hit on this page
+
+    def _is_open(self, candidate: CandidateMessage | CheckedMessage) -> bool:
+        """Tell whether more has to be known of the conversation that *candidate* is in."""
+        return candidate.conversation not in self.more_in and candidate.conversation not in self._had_all
+
+    def _batches(self, candidates: Iterator[CandidateMessage]) -> Iterator[Sequence[CandidateMessage]]:
+        """Yield the candidates until there are enough hits, and all is known of the conversations that they are in.
+
+        First as many of each conversation as say whether it has more; the others only where these were not hits.
+        """
+        few = self.most_of_one + 1
+        by_conversation = (list(some) for _, some in groupby(filter(self._is_open, candidates), conversation_of))
+        size = self.wanted
+        while not self._has_enough and (some := list(islice(by_conversation, -(-size // few)))):
+            yield [candidate for each in some for candidate in each[:few]]
+            others = [candidate for each in some for candidate in each[few:]]
+            while others := list(filter(self._is_open, others)):
+                yield others[:CANDIDATES_AT_ONCE]
+                del others[:CANDIDATES_AT_ONCE]
+            size = CANDIDATES_AT_ONCE
+
+    def _take(self, messages: Iterable[CheckedMessage], *, wide: bool) -> None:
+        super()._take(filter(self._is_open, messages), wide=wide)
+
+    def _has_room(self, message: CheckedMessage) -> bool:
+        conversation = message.conversation
+        if self._of_one[conversation] >= self.most_of_one:
+            if self._is_open(message):
+                self.more_in.add(conversation)
+            return False
+        if self._taken >= self.wanted and conversation not in self._here:
+            return False
+        self._taken += 1
+        self._of_one[conversation] += 1
+        self._here.add(conversation)
+        return True
+
+    def read_hits(self) -> MessageHits:
+        by_conversation: dict[int, list[MessageHit]] = {}
+        for hit in self.hits.values():
+            by_conversation.setdefault(hit.conversation.id, []).append(hit)
+        hits: list[MessageHit] = []
+        has_more = False
+        for some in by_conversation.values():
+            has_more = has_more or len(hits) + len(some) > self.most
+            hits += [] if has_more else some
+        is_partial = self.is_partial and not has_more
+        return MessageHits(hits, has_more, is_partial, self.has_typos, self.more_in, self.earlier)
+
+
+def conversation_of(candidate: CandidateMessage) -> int:
+    return candidate.conversation

@@ -1,4 +1,4 @@
-"""What search offers to do: commands, conversations begun with a scenario or a model, and asking what was typed."""
+"""What search offers: commands, pages, conversations begun with a scenario or a model, and asking what was typed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.models import User
 from conversations.core.text.similar_words import SimilarWords
@@ -28,23 +30,40 @@ WITH_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "temporary": ("conversations:new", {"temporary": "true"}),
     "prompts": ("conversations:saved_prompts", {}),
 }
+# Pages of the site, by the names that they have there.
+PAGES: dict[str, Promise] = {
+    "conversations:folders": _("Folders"),
+    "conversations:archived": _("Archive"),
+    "conversations:deleted": _("Recently deleted"),
+    "conversations:imports": _("Import"),
+    "conversations:scenarios": _("Scenarios"),
+    "conversations:shares": _("Your shares"),
+    "conversations:api_keys": _("API keys"),
+    "conversations:usage": _("Usage and cost"),
+    "conversations:export_account": _("Export everything"),
+    "account": _("Your account"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class FoundAction:
-    """Something that can be done: a command, or a conversation begun with a scenario, model or question."""
+    """Something that can be done: a command, a page, or a conversation begun with a scenario, model or question."""
 
     label: list[MarkedPiece]
     kind: str
     address: str = ""
     command: str = ""
     keys: tuple[str, ...] = ()
+    begins: bool = False  # a conversation
 
 
 def find_actions(user: User, typed: str, *, with_typos: bool = False) -> list[FoundAction]:
-    """Return the commands, scenarios and language models whose names have all words that are *typed*."""
+    """Return the commands, pages, scenarios and language models whose names have all words that are *typed*."""
     words = typed.lower().split()
     similar = SimilarWords(words)
+
+    def begin(name: str, kind: str, **chosen: Any) -> FoundAction:
+        return FoundAction(_begin_with(name, words), kind, _new(**chosen), begins=True)
 
     def fits(*names: str) -> bool:
         if with_typos:
@@ -58,12 +77,17 @@ def find_actions(user: User, typed: str, *, with_typos: bool = False) -> list[Fo
     ]
     if words:
         actions += [
-            FoundAction(_begin_with(str(each.shown_name), words), gettext("Scenario"), _new(scenario=each.pk))
+            FoundAction(mark_parts(str(label), words), gettext("Page"), reverse(page))
+            for page, label in PAGES.items()
+            if fits(str(label))
+        ]
+        actions += [
+            begin(str(each.shown_name), gettext("Scenario"), scenario=each.pk)
             for each in list_scenarios(user)
             if fits(str(each.shown_name))
         ]
         actions += [
-            FoundAction(_begin_with(each.label, words), gettext("Language model"), _new(language_model=each.name))
+            begin(each.label, gettext("Language model"), language_model=each.name)
             for each in offered_models(user)
             if fits(each.label, each.name)
         ]

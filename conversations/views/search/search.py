@@ -1,14 +1,17 @@
 """Search: what a user finds among their own conversations, on a page of its own and in the palette of the shell.
 
 /search/?q=ferry                    a page, which works without scripts
-the same with of=… and shown=…      the next hits of one group
+the same with of=… and shown=…      the next hits of one group, or of one conversation
 the same, asked by htmx             the results alone, for the palette
 /c/…/find/?q=ferry                  data for find in one conversation
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,7 +28,7 @@ from conversations.core.text.search_query import SearchQuery, parse_query
 from conversations.core.text.shown_hits import MOST_SHOWN, ShownHits, write_shown
 from conversations.models import Conversation
 from conversations.selectors.conversations.conversation_list import list_conversations
-from conversations.selectors.search.hits import MessageHits, TitleHit
+from conversations.selectors.search.hits import HitConversation, MessageHit, MessageHits, TitleHit
 from conversations.selectors.search.search_own_messages import NOTHING_SHOWN, search_own_messages
 from conversations.selectors.search.search_titles import search_similar_titles, search_titles
 from conversations.views.http import parameters
@@ -35,10 +38,22 @@ from conversations.wording.search_problems import only_newest, query_problems, t
 
 from .found_actions import FoundAction, find_actions, ways_to_ask
 
-MOST_HERE, MOST_TITLES, MOST_RECENT = 20, 8, 8
+MOST_OF_ONE, MOST_MORE_OF_ONE = 3, 20  # hits of a conversation before one asks for more of them, and then
+MOST_IN_PALETTE, MOST_ON_PAGE = 18, 50  # in the palette commands are below, and 50 come with each "More hits"
+MOST_TITLES, MOST_RECENT = 8, 8
 MOST_TITLES_ON_PAGE = 50
 MOST_IN_ONE = 1_000
-HERE, OTHERS = "here", "others"  # groups of messages: of the conversation that is shown, and of all but it
+# Groups of messages: of the conversation that is shown, of all but it, and of one of these.
+HERE, OTHERS, ONE = "here", "others", "one"
+
+
+@dataclass(slots=True)
+class ConversationHits:
+    """The hits of one conversation that are shown; *more* is the address of the others, if there are any."""
+
+    conversation: HitConversation
+    hits: list[MessageHit]
+    more: str = ""
 
 
 @dataclass(slots=True)
@@ -48,6 +63,7 @@ class HitGroup:
     messages: MessageHits = field(default_factory=MessageHits)
     shown: ShownHits = NOTHING_SHOWN
     next: str = ""
+    conversations: list[ConversationHits] = field(default_factory=list)
 
     @property
     def first(self) -> int:
@@ -57,16 +73,21 @@ class HitGroup:
     def last(self) -> int:
         return len(self.shown.messages) + len(self.messages.hits)
 
+    @property
+    def has_more(self) -> bool:
+        return self.messages.has_more or bool(self.messages.more_in)
+
 
 @dataclass(slots=True)
 class SearchResults:
     """All that is found for a query, in groups; *notes* are sentences about what could not be searched for.
 
     *questions* have what was typed asked in a new conversation, which is never what was found.
-    *first* is the address of the first page where this is another one.
+    *first* is the address of the first page where this is another one, and *one* the conversation that it is all of.
     """
 
     query: SearchQuery
+    one: Conversation | None = None
     here: HitGroup = field(default_factory=HitGroup)
     others: HitGroup = field(default_factory=HitGroup)
     titles: list[TitleHit] = field(default_factory=list)
@@ -161,9 +182,12 @@ def _more(request: HtmxRequest, current: Conversation | None) -> SearchResults:
     """Return the next hits of one group, and nothing else."""
     query = parse_query(request.GET.get("q", ""))
     found = SearchResults(query, first=f"{reverse('conversations:search')}?{urlencode({'q': query.text})}")
-    group = HERE if current and request.GET.get("of") == HERE else OTHERS
+    asked = request.GET.get("of")
+    group = asked if current and asked in (HERE, ONE) else OTHERS
+    found.one = current if group == ONE else None
     try:
-        setattr(found, group, _search_group(request, found, group, current))
+        messages = _search_group(request, found, group, current)
+        setattr(found, HERE if group == HERE else OTHERS, messages)
     except LookUpTooCostly:
         found.notes.append(too_costly())
     found.notes += _notes_on_hits(found)
@@ -172,18 +196,33 @@ def _more(request: HtmxRequest, current: Conversation | None) -> SearchResults:
 
 def _search_group(request: HtmxRequest, found: SearchResults, group: str, current: Conversation | None) -> HitGroup:
     """Search the messages of a group for those that are not shown yet."""
-    where: dict[str, Any] = {}
+    is_first = "shown" not in request.GET
+    which: dict[str, Any]
+    if group in (HERE, ONE):
+        which = {"most": MOST_OF_ONE if is_first else MOST_MORE_OF_ONE}
+    else:
+        which = {"most": MOST_IN_PALETTE if is_first and request.htmx else MOST_ON_PAGE, "most_of_one": MOST_OF_ONE}
     if current:
-        where = {"conversation": current.pk, "most": MOST_HERE} if group == HERE else {"besides": current.pk}
+        which["besides" if group == OTHERS else "conversation"] = current.pk
     shown, zone = parameters.shown_hits(request), parameters.time_zone(request)
-    messages = search_own_messages(request.user.pk, found.query, zone=zone, shown=shown, **where)
+    messages = search_own_messages(request.user.pk, found.query, zone=zone, shown=shown, **which)
+
+    def address_of(group: str, ids: Iterable[int], conversation: Any) -> str:
+        fields = {"q": found.query.text, "of": group}
+        fields["shown"] = write_shown(ShownHits(frozenset(ids), messages.have_typos))
+        fields |= {"conversation": str(conversation.public_id)} if conversation else {}
+        return f"{reverse('conversations:search')}?{urlencode(fields)}"
+
     known = shown.messages.union(hit.message for hit in messages.hits)
-    address = ""
-    if messages.has_more and len(known) < MOST_SHOWN:
-        fields = {"q": found.query.text, "of": group, "shown": write_shown(ShownHits(known, messages.have_typos))}
-        fields |= {"conversation": str(current.public_id)} if current else {}
-        address = f"{reverse('conversations:search')}?{urlencode(fields)}"
-    return HitGroup(messages, shown, address)
+    is_next = messages.has_more and len(known) < MOST_SHOWN
+    result = HitGroup(messages, shown, address_of(group, known, current) if is_next else "")
+    for conversation, some in groupby(messages.hits, attrgetter("conversation")):
+        each = ConversationHits(conversation, list(some))
+        if conversation.id in messages.more_in:
+            earlier = messages.earlier.get(conversation.id, [])
+            each.more = address_of(ONE, [*earlier, *(hit.message for hit in each.hits)], conversation)
+        result.conversations.append(each)
+    return result
 
 
 def _notes_on_hits(found: SearchResults) -> list[str]:

@@ -163,7 +163,7 @@ class Palette {
   }
 
   /**
-   * Put the next hits of a group in the place of what asked for them.
+   * Put the next hits of a group, or of one conversation, in the place of what asked for them.
    * @param {HTMLAnchorElement} more
    */
   async #more(more) {
@@ -184,7 +184,7 @@ class Palette {
     const next = document.importNode(found, true);
     const number = this.#hits.indexOf(more);
     const group = /** @type {HTMLElement} */ (more.closest("[data-group]"));
-    const count = query(next, ".found-count");
+    const count = dataOf(more, "more") === "group" && query(next, ".found-count"); // not where they are of one conversation
     count && find(group, ".found-count").replaceWith(count);
     /** @type {HTMLElement} */ (more.closest("li")).replaceWith(...queryAll(next, "[data-group] li"));
     find(this.results, ".found").prepend(...queryAll(next, ".found-note-line"));
@@ -227,6 +227,7 @@ class Palette {
       PageDown: () => this.#activate(Math.min(this.#active + 8, this.#hits.length - 1)),
       PageUp: () => this.#activate(Math.max(this.#active - 8, 0)),
       Enter: () => this.#takeOnceFound(),
+      Escape: () => this.dialog.close(), // the first one would only empty a field of this kind
     };
     const action = actions[event.key];
     if (action && event.target === this.field && !isControl && !event.altKey && !event.shiftKey) {
