@@ -96,11 +96,11 @@ def test_they_are_counted_for_what_is_in_the_folder_and_not_for_what_is_temporar
 
 def test_the_estimate_of_a_first_message_counts_them(alice, work, settings):
     store_document(work, [SECRET])
-    estimates = [
-        estimate_draft(user=user, conversation=None, content=QUESTION, folder_id=work.pk, begins_temporary=temporary)
-        for user, temporary in ((alice, False), (alice, True), (make_user("mallory"), False))
-    ]
-    assert [estimate.documents for estimate in estimates] == [1, 0, 0]
+    draft = {"conversation": None, "content": QUESTION, "folder_id": work.pk}
+    assert estimate_draft(user=alice, **draft).documents == 1
+    assert estimate_draft(user=alice, begins_temporary=True, **draft).documents == 0
+    with pytest.raises(FolderNotFound):
+        estimate_draft(user=make_user("mallory"), **draft)
 
 
 def test_a_conversation_that_begins_with_a_document_begins_in_the_folder_of_its_page(client, alice, work):

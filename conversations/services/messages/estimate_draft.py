@@ -31,6 +31,7 @@ from conversations.selectors.conversations.pictures import SentPicture, pictures
 from conversations.selectors.conversations.web_search import searches_web
 from conversations.services.conversations.conversations import KEPT_TEMPORARILY
 from conversations.services.conversations.default_scenario import scenario_to_begin_with
+from conversations.services.conversations.folders import find_folder
 from conversations.services.grounding.recall import recall_for_draft
 from conversations.services.language_models.effective_policy import conversation_policy
 from conversations.services.language_models.model_context import ModelContext, conversation_context
@@ -109,13 +110,14 @@ def estimate_draft(
     *policy* stands for the scenario's own. *with_recall* looks up what would be recalled, which takes longer.
     A look-up that fails leaves the window as it is, which says so. *begins_searching* tells that a conversation which
     it would begin searches the web; nothing is searched for here. *begins_temporary* tells that it would be temporary.
+    Raises `FolderNotFound` or `ScenarioNotFound` where what it would begin with is not the user's.
     """
     if conversation is None:
         scenario = scenario_to_begin_with(user, scenario_id)
         conversation = Conversation(
             owner=user,
             scenario=scenario,
-            folder=user.folders.filter(pk=folder_id).first() if folder_id and not begins_temporary else None,
+            folder=find_folder(user, folder_id) if folder_id and not begins_temporary else None,
             language_model=language_model,
             searches_web=begins_searching,
             temporary_until=timezone.now() + KEPT_TEMPORARILY if begins_temporary else None,
