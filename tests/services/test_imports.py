@@ -8,6 +8,7 @@ import json
 import uuid
 
 import pytest
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +58,7 @@ from conversations.services.imports.import_files import (
     sweep_imports,
 )
 from conversations.services.imports.run_import import import_batches
+from conversations.services.imports.text_room import ROW_BYTES
 from conversations.services.messages.switch_version import switch_version
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.portability.export_account import exported_files
@@ -243,6 +245,18 @@ def test_moments_that_can_not_be_keep_an_order(alice):
     assert list(listed) == ["c0", "c1", "c2"]
 
 
+def test_what_says_it_is_of_the_future_is_reached_by_retention(alice, settings):
+    settings.RETENTION_DAYS, settings.RETENTION_NOTICE_DAYS = 20, 14
+    future = dt.datetime(2150, 1, 1, tzinfo=dt.UTC).timestamp()
+    import_files(alice, as_json([chatgpt_line("c", "x", create_time=future, update_time=future)]))
+    assert Conversation.objects.get().last_active_at <= timezone.now()
+    grown = chatgpt_line("c", "x", "y")
+    grown["mapping"]["n1"]["message"]["create_time"] = future
+    import_files(alice, as_json([grown]))
+    assert Message.objects.count() == 2
+    assert Conversation.objects.get().last_active_at <= timezone.now()
+
+
 def test_text_that_can_not_be_stored_is_cleaned_and_ids_that_can_not_are_digests(alice):
     content = json.dumps([chatgpt_line("c", "a\x00b\ud800c")]).replace('"n0"', '"' + "k" * 300 + '"').encode()
     import_files(alice, content)
@@ -367,7 +381,7 @@ def test_imported_text_has_a_limit_and_what_is_missing_comes_once_there_is_room(
     assert (Conversation.objects.count(), report_of(found).total("new")) == (3, 3)
     assert adds_up(found)
     origin = ConversationOrigin.objects.first()
-    assert origin.text_bytes == 300_003
+    assert origin.text_bytes == 300_003 + 2 * ROW_BYTES
     assert import_files(alice, content).state == "failed"
     assert Conversation.objects.count() == 3
     assert import_files(make_user("bob"), content).error_code == "imported_text_full"  # of each user
@@ -379,13 +393,19 @@ def test_imported_text_has_a_limit_and_what_is_missing_comes_once_there_is_room(
     assert (found.state, report_of(found).total("new"), report_of(found).total("known")) == ("ended", 2, 2)
 
 
+def test_messages_that_say_next_to_nothing_take_room_too(alice, settings):
+    settings.IMPORTED_TEXT_MEGABYTES = 1
+    found = import_files(alice, as_json([chatgpt_line(f"c{number}", *["x"] * 500) for number in range(5)]))
+    assert (found.error_code, Message.objects.count()) == ("imported_text_full", 1_500)
+
+
 def test_what_grows_counts_for_the_limit_too(alice, settings):
     settings.IMPORTED_TEXT_MEGABYTES = 1
     import_files(alice, as_json([chatgpt_line("c", "x" * 600_000)]))
     found = import_files(alice, as_json([chatgpt_line("c", "x" * 600_000, "y" * 300_000)]))
-    assert (found.state, ConversationOrigin.objects.get().text_bytes) == ("ended", 900_000)
+    assert (found.state, ConversationOrigin.objects.get().text_bytes) == ("ended", 900_000 + 2 * ROW_BYTES)
     found = import_files(alice, as_json([chatgpt_line("c", "x" * 600_000, "y" * 300_000, "z" * 200_000)]))
-    assert (found.state, ConversationOrigin.objects.get().text_bytes) == ("failed", 900_000)
+    assert (found.state, ConversationOrigin.objects.get().text_bytes) == ("failed", 900_000 + 2 * ROW_BYTES)
 
 
 def test_a_worker_that_was_replaced_stores_nothing_more(alice, monkeypatch):

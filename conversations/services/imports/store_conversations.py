@@ -137,9 +137,10 @@ def _begun_at(target: ImportTarget, item: ImportItem) -> dt.datetime:
     return read.created_at or min(dated, default=target.now - dt.timedelta(microseconds=item.number))
 
 
-def _last_active_at(read: ImportedConversation, begun_at: dt.datetime) -> dt.datetime:
+def _last_active_at(target: ImportTarget, read: ImportedConversation, begun_at: dt.datetime) -> dt.datetime:
+    """Return when it was last active: never later than now, or retention would pass it over."""
     dated = (message.created_at for message in read.messages if message.created_at)
-    return read.last_active_at or max(dated, default=begun_at)
+    return min(read.last_active_at or max(dated, default=begun_at), target.now)
 
 
 def _conversation(
@@ -160,7 +161,7 @@ def _conversation(
         archived=read.archived,
         starred=read.starred,
         created_at=begun_at,
-        last_active_at=_last_active_at(read, begun_at),
+        last_active_at=_last_active_at(target, read, begun_at),
         kept_at=target.now,
         **_columns(read),
     )
@@ -234,7 +235,7 @@ def _grow(target: ImportTarget, item: ImportItem, origin: ConversationOrigin) ->
     rows = make_message_rows(read, conversation.pk, context=target.context, ids=ids, begun_at=begun_at, known=known)
     if rows.messages:
         Conversation.objects.filter(pk=conversation.pk).update(kept_at=target.now, retention_ends_at=None)
-        _go_on(conversation, rows)
+        _go_on(conversation, rows, target.now)
     copy_rows(rows.messages)
     copy_rows(rows.calls)
     copy_rows(rows.origins)
@@ -264,7 +265,7 @@ def _has_new(read: ImportedConversation, known: dict[str, StoredMessage]) -> boo
     return any(storable_id(source_id) not in known for message in read.messages for source_id in message.source_ids)
 
 
-def _go_on(conversation: Conversation, rows: ImportedRows) -> None:
+def _go_on(conversation: Conversation, rows: ImportedRows, now: dt.datetime) -> None:
     """Show the new messages that follow the one that is the newest here; otherwise all of them are versions."""
     head_id = conversation.head_id
     if head_id not in rows.path:
@@ -284,7 +285,7 @@ def _go_on(conversation: Conversation, rows: ImportedRows) -> None:
     PathChange.objects.create(conversation=conversation, position=first)
     newest = new[following[-1]]
     Conversation.objects.filter(pk=conversation.pk).update(
-        head_id=newest.pk, last_active_at=max(conversation.last_active_at, newest.created_at)
+        head_id=newest.pk, last_active_at=max(conversation.last_active_at, min(newest.created_at, now))
     )
     transaction.on_commit(partial(publish, MESSAGES, "stored"))
 

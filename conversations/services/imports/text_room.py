@@ -13,6 +13,7 @@ from conversations.core.errors import ImportedTextFull
 from conversations.models import ConversationOrigin, Message
 
 BYTES_PER_MEGABYTE = 1_000_000
+ROW_BYTES = 500  # about what a message takes that says nothing, with its origin and in all indexes
 
 
 class TextRoom:
@@ -28,7 +29,7 @@ class TextRoom:
         self._kept_bytes = kept.aggregate(bytes=Sum("text_bytes", default=0))["bytes"]
 
     def take(self, messages: Iterable[Message]) -> int:
-        """Return the bytes of text of *messages*, which are taken. Raises `ImportedTextFull` if there is no room."""
+        """Return the bytes that *messages* take, and take them. Raises `ImportedTextFull` if there is no room."""
         taken = sum(map(_text_bytes, messages))
         return self.take_bytes(taken)
 
@@ -41,4 +42,4 @@ class TextRoom:
 
 def _text_bytes(message: Message) -> int:
     calls = json.dumps(message.tool_calls, ensure_ascii=False) if message.tool_calls else ""
-    return sum(len(text.encode()) for text in (message.content, message.reasoning, calls))
+    return ROW_BYTES + sum(len(text.encode()) for text in (message.content, message.reasoning, calls))
