@@ -8,12 +8,15 @@ import json
 import uuid
 
 import pytest
+from django.utils import timezone
 from PIL import Image
 
 from conversations.core.errors import InvalidHistory
+from conversations.core.prompt.summary_text import render_summary
 from conversations.models import Conversation, Message, Summary
 from conversations.models.rating import Verdict
 from conversations.parsing import read_picture
+from conversations.providers.tokens.tokenizer import count_text
 from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.conversations.notes import save_notes
 from conversations.services.messages.edit_message import edit_message
@@ -32,6 +35,7 @@ from tests.support.pictures import store_picture
 from tests.support.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db
+ROWS_TOKENS = count_text("cl100k_base")(render_summary("Rows.").content)
 
 
 @pytest.fixture
@@ -70,8 +74,8 @@ def talk(alice):
     seen = post(talk, "What is this?", pictures=[store_read(talk).pk])
     end_reply(seen.reply.pk, STOPPED, content="It is")
     Summary.objects.create(
-        conversation=talk, number=1, text="Rows.", tokens=3, encoding="cl100k_base", covers_before=2, messages=2,
-        last_message=edited.reply, language_model="model-a",
+        conversation=talk, number=1, text="Rows.", tokens=ROWS_TOKENS, encoding="cl100k_base",
+        covers_before=2, messages=2, last_message=edited.reply, language_model="model-a",
     )  # fmt: skip
     talk.refresh_from_db()
     return talk
@@ -197,3 +201,101 @@ def test_a_file_that_is_cut_or_changed_stores_nothing(talk, alice, spoil):
     with pytest.raises(InvalidHistory):
         read(alice, spoiled)
     assert (Message.objects.count(), Conversation.objects.count()) == (messages, 1)
+
+
+# Files that were edited
+
+
+def edited(text, change):
+    """Return the file with *change* made to its values, in the form in which it was written."""
+    about, _, listed = text.partition(', "pictures": [')
+    pictures, _, messages = listed.partition('\n], "messages": [')
+    told = json.loads(about + "}")
+    told["pictures"], told["messages"] = (
+        json.loads(f"[{pictures}]"),
+        json.loads("[" + messages.rpartition("]}")[0] + "]"),
+    )
+    change(told)
+    rows = told.pop("messages"), told.pop("pictures")
+    messages, pictures = (",\n".join(json.dumps(row) for row in each) for each in rows)
+    return f'{json.dumps(told).removesuffix("}")}, "pictures": [\n{pictures}\n], "messages": [\n{messages}\n]}}\n'
+
+
+def test_tokens_that_were_edited_are_counted_again(talk):
+    """What windows and reservations rely on is never less than the text has."""
+
+    def make_light(told):
+        for message in told["messages"]:
+            message |= {"content": "seat " * 5_000, "content_tokens": 0}
+        told["summaries"][0] |= {"text": "row " * 5_000, "tokens": 0}
+        told["messages"][0]["encoding"] = "of my own"
+
+    copy = read(make_user("bob"), edited(exported(talk), make_light))
+    assert min(copy.messages.values_list("content_tokens", flat=True)) >= 5_000
+    assert copy.summaries.get().tokens >= 5_000
+    assert set(copy.messages.values_list("encoding", flat=True)) <= {"cl100k_base", "o200k_base"}
+
+
+def test_a_conversation_is_no_longer_active_than_until_now(talk):
+    """Or no rule of retention would ever reach it."""
+    copy = read(make_user("bob"), edited(exported(talk), lambda told: told.update(last_active_at="2150-01-01T00:00Z")))
+    assert copy.last_active_at <= timezone.now()
+
+
+def change_first(**values):
+    return lambda told: told["messages"][0].update(values)
+
+
+EDITS = {
+    "an id that is none": lambda told: told.update(id="mine"),
+    "a title of another kind": lambda told: told.update(title=["x"]),
+    "a star that is none": lambda told: told.update(starred="maybe"),
+    "long notes": lambda told: told.update(notes="x" * 5_000),
+    "a picture that is none": lambda told: told["pictures"][0].update(content="data:image/png;base64,AAAA"),
+    "the year 10000": change_first(created_at="9999-12-31T23:59:59-12:00"),
+    "the year 0": lambda told: told.update(last_active_at="0001-01-01T00:00:00+14:00"),
+    "no time zone": change_first(created_at="2026-01-01T00:00:00"),
+    "a role that is none": change_first(role="system"),
+    "a place far away": lambda told: told["messages"][-1].update(position=2_000_000_000),
+    "a gap": lambda told: told["messages"][3].update(shown=False),
+    "passages that are none": change_first(grounding=[1]),
+    "words that are none": change_first(grounding=[{"text": 1}]),
+    "calls that are none": change_first(tool_calls=[{"id": 1}]),
+    "an error that is none": change_first(error=None),
+    "params that are none": change_first(error_params=["x"]),
+    "a number that is none": change_first(reasoning_seconds="soon"),
+    "many tokens": change_first(content_tokens=10**30),
+    "NUL": change_first(content="a\x00b"),
+    "a surrogate": change_first(content="a\ud800b"),
+}
+
+
+@pytest.mark.parametrize("change", EDITS.values(), ids=EDITS)
+def test_an_import_names_a_file_that_was_edited_and_goes_on(talk, change):
+    bob = make_user("bob")
+    file = exported(talk)
+    counts, _last = counts_of_import(bob, edited(file, change).encode(), file.encode())
+    assert (counts["broken"], counts["new"]) == (1, 1)
+    assert exported(Conversation.objects.get(owner=bob)) == file.replace(
+        str(talk.public_id), str(Conversation.objects.get(owner=bob).public_id)
+    )
+
+
+def test_deep_json_is_named_too(talk):
+    file = exported(talk)
+    deep = file.replace('"grounding": []', '"grounding": ' + "[" * 100_000 + "]" * 100_000, 1)
+    counts, _last = counts_of_import(make_user("bob"), deep.encode(), file.encode())
+    assert (counts["broken"], counts["new"]) == (1, 1)
+
+
+def test_an_unchanged_file_is_what_the_edits_begin_with(talk):
+    counts, _last = counts_of_import(make_user("bob"), edited(exported(talk), lambda told: None).encode())
+    assert counts["new"] == 1
+
+
+def test_all_that_a_file_brings_counts_as_imported_text(talk, settings):
+    settings.IMPORTED_TEXT_MEGABYTES = 1
+    heavy = edited(exported(talk), change_first(grounding=[{"text": "x" * 1_000_000, "source": "a.txt"}]))
+    bob = make_user("bob")
+    assert import_files(bob, heavy.encode()).error_code == "imported_text_full"
+    assert not bob.conversations.exists()

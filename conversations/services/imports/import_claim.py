@@ -6,10 +6,13 @@ A worker that ends anywhere leaves an import that another one claims once the le
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from django.db import IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
@@ -21,6 +24,7 @@ from conversations.models.conversation_import import ImportState
 
 from .import_files import delete_files, stored_files
 
+logger = logging.getLogger(__name__)
 LEASE = dt.timedelta(seconds=90)
 MOST_ATTEMPTS = 5  # without a batch between them
 CLAIM = """
@@ -106,6 +110,32 @@ def renew_import_lease(claimed: ClaimedImport, **values: object) -> None:
     """Renew the lease, and store *values* with it. Raises `ImportLost`."""
     if not claimed.row.update(lease_until=timezone.now() + LEASE, **values):
         raise ImportLost
+
+
+@contextmanager
+def import_lease_kept(claimed: ClaimedImport) -> Iterator[None]:
+    """Renew the lease from another thread, by a connection of its own: what is done within may take minutes.
+
+    It is in one transaction, of which no one sees anything before its end. So this has to be outside of that.
+    """
+    has_ended = threading.Event()
+
+    def renew() -> None:
+        while not has_ended.wait(LEASE.total_seconds() / 3):
+            try:
+                claimed.row.update(lease_until=timezone.now() + LEASE)
+            except DatabaseError:
+                logger.exception("the lease of import %d could not be renewed; it will be tried again", claimed.id)
+            finally:
+                connection.close()
+
+    keeper = threading.Thread(target=renew, name="lease of an import", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        has_ended.set()
+        keeper.join()
 
 
 def end_import(claimed: ClaimedImport, state: ImportState, error_code: str = "") -> None:

@@ -20,7 +20,7 @@ from conversations.models import ConversationImport
 from conversations.models.conversation_import import ImportState
 from conversations.services.conversations.default_scenario import default_scenario
 
-from .import_claim import ClaimedImport, end_import, renew_import_lease, rest_import
+from .import_claim import ClaimedImport, end_import, import_lease_kept, renew_import_lease, rest_import
 from .import_pictures import PictureReader, add_pictures
 from .import_report import ImportReport
 from .store_conversations import ImportItem, ImportTarget, StoredItems, store_conversations
@@ -162,7 +162,7 @@ class _Running:
         """Store a file of one conversation, in the transaction that settles it."""
         require_admitted(self.target.owner)
         self._obey_owner()
-        with transaction.atomic():
+        with import_lease_kept(self.claimed), transaction.atomic():
             conversation, outcome = store_windowseat_file(self.target, self.done, file)
             self._settle([FoundConversation(FORMAT, conversation)], StoredItems([outcome] if outcome else []))
         self.done += 1

@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import IO, NamedTuple
 
-from django.db import transaction
-from django.db.models import Sum
-from django.db.models.functions import Length
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError, OperationalError, connection, transaction
 
-from conversations.core.errors import DocumentStorageFull, ExportError, ImportedTextFull, InvalidHistory
+from chatsite.postgres.faults import is_passing_fault
+from conversations.core.errors import (
+    AccessError,
+    ConversationError,
+    DocumentStorageFull,
+    ImportedTextFull,
+    InvalidHistory,
+)
 from conversations.core.imports.imported import BrokenConversation, ImportedConversation
 from conversations.core.imports.json_stream import MOST_CHARACTERS
 from conversations.core.imports.read_export import WindowseatFile
@@ -19,8 +25,28 @@ from conversations.services.portability.read_conversation_json import read_conve
 
 from .import_report import ImportOutcome
 from .store_conversations import ImportTarget
+from .text_room import ROW_BYTES
 
 FORMAT = "windowseat-file"  # its own: its messages are numbered, where an account's export has their ids
+
+# What may be raised for a file that was edited: an import names it, and goes on with the others.
+WRONG = (
+    *(ConversationError, DatabaseError, ValidationError, ValueError, LookupError, TypeError, AttributeError),
+    *(StopIteration, RecursionError, ArithmeticError),
+)
+# All that the file has brought, also passages, results of tools and summaries.
+TEXT_BYTES = """
+SELECT coalesce((
+  SELECT sum(%(row)s + octet_length(content) + octet_length(reasoning) + octet_length(grounding::text)
+             + octet_length(tool_calls::text) + octet_length(error_params::text))
+  FROM conversations_message WHERE conversation_id = %(conversation)s
+), 0) + coalesce((
+  SELECT sum(%(row)s + octet_length(call.arguments) + octet_length(call.result)) FROM conversations_toolcall AS call
+  JOIN conversations_message AS reply ON reply.id = call.reply_id WHERE reply.conversation_id = %(conversation)s
+), 0) + coalesce((
+  SELECT sum(%(row)s + octet_length(text)) FROM conversations_summary WHERE conversation_id = %(conversation)s
+), 0)
+"""
 
 
 class ReadFile(NamedTuple):
@@ -42,7 +68,11 @@ def store_windowseat_file(target: ImportTarget, number: int, file: WindowseatFil
         raise
     except DocumentStorageFull:
         return ReadFile(BrokenConversation(file.name, "no_room"))
-    except (InvalidHistory, ExportError, ValueError, KeyError, TypeError, AttributeError, StopIteration):
+    except (OperationalError, AccessError):
+        raise
+    except WRONG as error:
+        if is_passing_fault(error):
+            raise
         return ReadFile(BrokenConversation(file.name, "unreadable"))
 
 
@@ -70,8 +100,9 @@ def _store(target: ImportTarget, number: int, lines: Iterator[str]) -> ReadFile:
 
 
 def _text_bytes(conversation: Conversation) -> int:
-    lengths = Sum(Length("content", function="octet_length") + Length("reasoning", function="octet_length"), default=0)
-    return int(conversation.messages.aggregate(bytes=lengths)["bytes"])
+    with connection.cursor() as cursor:
+        cursor.execute(TEXT_BYTES, {"conversation": conversation.pk, "row": ROW_BYTES})
+        return int(cursor.fetchone()[0])
 
 
 def _lines(file: IO[bytes]) -> Iterator[str]:
