@@ -12,12 +12,13 @@ import zipfile
 
 import pytest
 
-from conversations.core.errors import ExportError, ExportTooLarge, ExportUnknown
+from conversations.core.errors import ExportDamaged, ExportError, ExportTooLarge, ExportUnknown
 from conversations.core.imports import archive, json_stream, read_export
 from conversations.core.imports.citations import replace_citations
 from conversations.core.imports.imported import Broken, BrokenConversation, unknown
 from conversations.core.imports.open_webui import read_details
-from tests.support.exports import as_json, chatgpt, export_of, node, read_all, read_one
+from conversations.core.imports.read_export import FailedFile
+from tests.support.exports import as_json, as_zip, chatgpt, export_of, node, read_all, read_one
 
 MANY = 20_000
 
@@ -191,3 +192,34 @@ def test_a_message_that_no_page_could_show_is_cut_and_that_is_said(monkeypatch):
     assert [message.content for message in read.messages] == ["x" * 10, "y" * 8 + "\n\nzz\n\n[…]"]
     assert read.messages[1].source_ids == ["a", "b", "c"]
     assert read.missing == {"ends": 1}
+
+
+@pytest.mark.parametrize("kind", ["dropped", "kept", "many files"])
+def test_files_that_are_made_to_be_slow_are_given_up(kind, monkeypatch):
+    """Millions of brackets took minutes of a worker, while others waited."""
+    monkeypatch.setattr(json_stream, "PIECE_BYTES", 1_000)
+    if kind == "dropped":
+        monkeypatch.setattr(json_stream, "MOST_VALUES", 10_000)
+    good, slow = as_json([chatgpt("c", [node("a", None, "user", "x")])]), b"[" + b"[]," * 20_000 + b"[]]"
+    content = good[:-1] + b"," + slow + b"]"
+    export = export_of(*[content] * 3 if kind == "many files" else [content])
+    export._marks.left = 150_000 if kind == "many files" else 30_000
+    found = list(export.read())
+    assert found[0].conversation.source_id == "c"
+    assert isinstance(found[-1].error, ExportTooLarge)
+    assert len([each for each in found if isinstance(each, FailedFile)]) == 1
+
+
+def test_a_file_of_an_archive_that_is_too_large_is_named_beside_others(monkeypatch):
+    monkeypatch.setattr(archive, "BOMB_BYTES", 10_000)
+    files = {"a.json": [chatgpt("c", [node("a", None, "user", "x")])], "b.json": b"[" + b" " * 10_000_000 + b"]"}
+    found = read_all(as_zip(files))
+    assert found[0].source_id == "c"
+    assert isinstance(found[1].error, ExportTooLarge)
+
+
+def test_a_way_of_packing_that_asks_for_much_memory_is_refused():
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_LZMA) as packed:
+        packed.writestr("conversations.json", as_json([chatgpt("c", [node("a", None, "user", "x")])]))
+    assert isinstance(read_all(content.getvalue())[0].error, ExportDamaged)

@@ -29,10 +29,10 @@ class ExportNotJson(ExportError):
 
 
 class ExportTooLarge(ExportError):
-    """It unpacks to more than is read, or holds more files than an export has."""
+    """It unpacks to more than is read, holds more files than an export has, or is made to be slow."""
 
     code = "export_too_large"
-    template = "This ZIP file unpacks to more than can be read here."
+    template = "There is more in this file than can be read here."
 
 
 class ExportUnknown(ExportError):

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, BinaryIO
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from conversations.core.errors import ExportDamaged, ExportEncrypted, ExportError, ExportTooLarge
 
@@ -27,6 +27,7 @@ BOMB_BYTES, BOMB_RATIO = 200_000_000, 250  # JSON packs to a tenth; no one write
 MOST_NAMES_BYTES = 30_000_000
 NAMES = "conversation_asset_file_names.json"
 ENCRYPTED = 0x1
+METHODS = (ZIP_STORED, ZIP_DEFLATED)  # of others a few bytes may ask for gigabytes of memory; no export has them
 JSON_ENDINGS = (".json", ".jsonl")
 DAMAGE = (BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError, struct.error)
 
@@ -59,6 +60,8 @@ class Archive:
         """Open a file of the archive. Raises an `ExportError`, also for what is damaged further on."""
         if entry.file_size > BOMB_BYTES and entry.file_size > BOMB_RATIO * max(entry.compress_size, 1):
             raise ExportTooLarge
+        if entry.compress_type not in METHODS:
+            raise ExportDamaged
         try:
             with self._zip.open(entry) as file:
                 yield file

@@ -10,7 +10,10 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
+
+from conversations.core.errors import ExportTooLarge
 
 from .imported import Broken
 
@@ -18,6 +21,8 @@ PIECE_BYTES = 1_000_000
 MOST_CHARACTERS = 32_000_000  # of one value
 MOST_VALUES = 1_500_000  # in one value: each takes about a hundred bytes once it is read, however short it is
 LONGEST_NUMBER = 1_000
+MARKS_AT_ONCE = 1_000  # that are counted together
+MOST_MARKS = 100_000_000  # brackets, commas and quotes of long values in one import: half a minute of work
 NO_SPACE = re.compile(r"[^ \t\n\r]")
 OUTSIDE, INSIDE = re.compile(r'["{}\[\],]'), re.compile(r'["\\]')
 DECODER = json.JSONDecoder()
@@ -29,6 +34,19 @@ class Reader(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
+@dataclass(slots=True)
+class Marks:
+    """How many marks may still be gone past, one by one, in all files of an import together."""
+
+    left: int = MOST_MARKS
+
+    def take(self, count: int) -> None:
+        """Raises `ExportTooLarge` once there are none: only a file that is made to be slow has so many."""
+        self.left -= count
+        if self.left < 0:
+            raise ExportTooLarge
+
+
 class NotJson(Exception):
     """What follows can't be read: it is no JSON, or not any more."""
 
@@ -38,10 +56,14 @@ class CutOff(NotJson):
 
 
 class JsonStream:
-    """Reads the values of *file*; `value` and `skip` go past one of them, `items` and `members` into it."""
+    """Reads the values of *file*; `value` and `skip` go past one of them, `items` and `members` into it.
 
-    def __init__(self, file: Reader) -> None:
+    All of them may raise `ExportTooLarge`, when the *marks* are used up; then nothing more of the file can be read.
+    """
+
+    def __init__(self, file: Reader, marks: Marks | None = None) -> None:
         self._file = file
+        self._marks = marks or Marks()
         self._buffer, self._at = "", 0
         self._gone = 0  # characters that have left the buffer
         self._has_ended = False
@@ -138,8 +160,12 @@ class JsonStream:
 
     def _take_bracketed(self) -> str | None:
         """Go past the value that begins here, by its brackets, and return its text; None if that is too large."""
-        depth, inside, at, is_kept, values = 0, False, self._at, True, 0
+        depth, inside, at, is_kept, values, marks = 0, False, self._at, True, 0, 0
         while True:
+            marks += 1
+            if marks == MARKS_AT_ONCE:
+                self._marks.take(marks)
+                marks = 0
             found = (INSIDE if inside else OUTSIDE).search(self._buffer, at)
             if found is None or (found[0] == "\\" and found.end() == len(self._buffer)):
                 at = len(self._buffer) if found is None else found.start()
@@ -162,6 +188,7 @@ class JsonStream:
                 depth += 0 if mark == "," else 1 if mark in "{[" else -1
             if depth <= 0 and not inside:
                 break
+        self._marks.take(marks)
         text = self._buffer[self._at : at] if is_kept and at - self._at <= MOST_CHARACTERS else None
         self._at = at
         return text

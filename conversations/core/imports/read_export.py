@@ -18,6 +18,7 @@ from conversations.core.errors import (
     ExportDamaged,
     ExportError,
     ExportNotJson,
+    ExportTooLarge,
     ExportUnknown,
     ExportWithoutConversations,
 )
@@ -25,7 +26,17 @@ from conversations.core.errors import (
 from .archive import Archive, is_zip
 from .formats import CHATGPT, OPENAI, Format, find_foreign, find_format
 from .imported import ENDS, Broken, BrokenConversation, ImportedConversation, PictureSource, as_mapping, as_text
-from .json_stream import MOST_CHARACTERS, MOST_VALUES, PIECE_BYTES, CutOff, JsonStream, NotJson, Reader, count_values
+from .json_stream import (
+    MOST_CHARACTERS,
+    MOST_VALUES,
+    PIECE_BYTES,
+    CutOff,
+    JsonStream,
+    Marks,
+    NotJson,
+    Reader,
+    count_values,
+)
 from .openai_format import looks_like_message
 from .tool_pairs import drop_unasked_steps
 from .windowseat import BEGINNING, slim_message
@@ -78,6 +89,7 @@ class Export:
     total_bytes: int = 0
     read_bytes: int = 0
     _archives: list[Archive] = field(default_factory=list)
+    _marks: Marks = field(default_factory=Marks)
 
     def read(self) -> Iterator[ExportItem]:
         """Yield all conversations, in an order that does not change."""
@@ -143,7 +155,7 @@ class Export:
             except (ExportUnknown, ExportNotJson):
                 pass
             except ExportError as error:
-                if isinstance(error, ExportDamaged):
+                if isinstance(error, ExportDamaged | ExportTooLarge):  # its conversations are missing, whatever is not
                     count += 1
                     yield FailedFile(f"{file.name}: {entry.filename}", error)
                 else:
@@ -154,7 +166,7 @@ class Export:
 
     def _read_json(self, file: Reader) -> Iterator[FoundConversation]:
         with _named_damage():
-            stream = JsonStream(self._counting(file))
+            stream = JsonStream(self._counting(file), self._marks)
             items = _top_items(stream)
             found, begun = _find_first(items, stream)
             rest = chain(begun, items)
