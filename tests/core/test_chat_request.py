@@ -52,6 +52,30 @@ def test_whatever_comes_is_read_or_refused_by_name(fields, messages):
     assert written.encode()
 
 
+@pytest.mark.parametrize(
+    ("properties", "parameter"),
+    [
+        ([1], "properties"),
+        (None, "properties"),
+        ({"a": 5}, "properties.a"),
+        ({"a": None}, "properties.a"),
+        ({"a": {"enum": 5}}, "properties.a.enum"),
+        ({"a": {"description": 5}}, "properties.a.description"),
+    ],
+)
+def test_parameters_of_tools_that_are_no_schema_are_named(properties, parameter):
+    """They are counted part by part, so each has to be one."""
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"properties": properties}}}
+    where = f"tools[0].function.parameters.{parameter}"
+    assert refused(lambda: read(tools=[tool])) == where
+
+
+def test_parameters_of_tools_may_be_anything_a_schema_may():
+    properties = {"a": True, "b": {}, "c": {"type": ["string", "null"], "enum": [None, 1]}}
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"properties": properties}}}
+    assert read(tools=[tool]).tools == (tool,)
+
+
 @given(st.binary(max_size=50))
 def test_whatever_bytes_come_they_are_refused(body):
     assert refused(read_chat_request, body)

@@ -151,6 +151,14 @@ def test_schemas_are_counted_once_however_they_are_ordered(monkeypatch):
     assert count_tool_schemas([again], language_model=language_model("gpt-4o")) == first
 
 
+def test_large_toolboxes_of_programs_are_not_kept_in_memory():
+    """They may have megabytes each, and any text."""
+    kept = tokenizer._remembered_tokens_of.cache_info().currsize
+    tools = [{"function": {"name": "f", "description": "x" * tokenizer.LONGEST_REMEMBERED_CHARACTERS}}]
+    assert count_tool_schemas(tools, language_model=language_model("gpt-4o")) > 10_000
+    assert tokenizer._remembered_tokens_of.cache_info().currsize == kept
+
+
 def test_a_changed_word_is_counted_again():
     def tool(description):
         return [{"function": {"name": "f", "description": description}}]

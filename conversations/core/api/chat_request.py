@@ -194,9 +194,26 @@ def _read_tool(value: Any, where: str) -> Mapping[str, Any]:
         raise ParameterInvalid(f"{where}.function.description", "it is not text")
     if not isinstance(function.get("parameters", {}), dict):
         raise ParameterInvalid(f"{where}.function.parameters", "it is not an object")
+    _check_properties(function.get("parameters", {}).get("properties", {}), f"{where}.function.parameters.properties")
     _boolean(function.get("strict", False), f"{where}.function.strict")
     _check_schema(function, f"{where}.function")
     return {"type": "function", "function": function}
+
+
+def _check_properties(properties: Any, where: str) -> None:
+    """Refuse what is no JSON schema where its parts are counted one by one."""
+    if not isinstance(properties, dict):
+        raise ParameterInvalid(where, "it is not an object")
+    for name, schema in properties.items():
+        here = f"{where}.{shown_name(name)}"
+        if isinstance(schema, bool):
+            continue
+        if not isinstance(schema, dict):
+            raise ParameterInvalid(here, "it is no schema")
+        if not isinstance(schema.get("description", ""), str):
+            raise ParameterInvalid(f"{here}.description", "it is not text")
+        if not isinstance(schema.get("enum", []), list):
+            raise ParameterInvalid(f"{here}.enum", "it is not a list")
 
 
 def _read_tool_choice(given: Mapping[str, Any], tools: tuple[Mapping[str, Any], ...]) -> dict[str, Any]:

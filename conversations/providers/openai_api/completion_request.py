@@ -20,7 +20,7 @@ from .dialect import PLAIN_DIALECT, Dialect
 OPENAI_BASE_URL = "https://api.openai.com/v1"
 PATHS: Final[Mapping[Wire, str]] = {"chat": "/chat/completions", "responses": "/responses"}
 # Sampling parameters that the Responses API does not know and answers with 400, checked 2026-11-22 in openai 3.52.
-_UNKNOWN_TO_RESPONSES: Final = frozenset({"frequency_penalty", "presence_penalty", "logit_bias", "n", "seed", "stop"})
+UNKNOWN_TO_RESPONSES: Final = frozenset({"frequency_penalty", "presence_penalty", "logit_bias", "n", "seed", "stop"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class CompletionRequest:
 
 def _responses_sampling(sampling: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sampling parameters of Chat Completions as the Responses API has them; it knows fewer."""
-    body = {name: value for name, value in sampling.items() if name not in _UNKNOWN_TO_RESPONSES}
+    body = {name: value for name, value in sampling.items() if name not in UNKNOWN_TO_RESPONSES}
     effort, verbosity = body.pop("reasoning_effort", None), body.pop("verbosity", None)
     answer_format, choice = body.pop("response_format", None), body.get("tool_choice")
     reasoning = {"summary": "auto", **_object_of(body, "reasoning")}

@@ -136,6 +136,7 @@ OPEN_MODEL_CHAT_FORMAT = ChatFormat(tokens_per_message=4, priming_tokens=5)
 
 
 TOOLBOXES_REMEMBERED = 64
+LONGEST_REMEMBERED_CHARACTERS = 100_000
 PUBLISHED_OF_PARAMETERS = frozenset({"type", "properties", "required"})
 PUBLISHED_OF_PROPERTY = frozenset({"type", "description", "enum"})
 
@@ -181,12 +182,15 @@ def count_tool_schemas(tools: Sequence[ToolSchema], *, language_model: LanguageM
     """Return what *tools* add to a request; nothing when there are none.
 
     Every window asks, so the counts of the newest toolboxes are kept, by what the schemas are as text: writing it takes
-    a fraction of the time that counting it takes.
+    a fraction of the time that counting it takes. One of a program may have megabytes: it is not kept.
     """
-    return _tokens_of(_as_json(list(tools)), language_model.name, language_model.encoding) if tools else 0
+    if not tools:
+        return 0
+    text = _as_json(list(tools))
+    count = _remembered_tokens_of if len(text) <= LONGEST_REMEMBERED_CHARACTERS else _tokens_of
+    return count(text, language_model.name, language_model.encoding)
 
 
-@functools.lru_cache(maxsize=TOOLBOXES_REMEMBERED)
 def _tokens_of(tools_as_json: str, language_model_name: str, encoding: str) -> int:
     count = count_text(encoding)
     if not is_counted_exactly(language_model_name):
@@ -195,6 +199,9 @@ def _tokens_of(tools_as_json: str, language_model_name: str, encoding: str) -> i
     form = GPT_4_TOOL_FORMAT if encoding == "cl100k_base" else GPT_4O_TOOL_FORMAT
     tools = json.loads(tools_as_json)
     return form.end + sum(_function_tokens(tool["function"], form=form, count=count) for tool in tools)
+
+
+_remembered_tokens_of = functools.lru_cache(maxsize=TOOLBOXES_REMEMBERED)(_tokens_of)
 
 
 def _function_tokens(function: Mapping[str, Any], *, form: ToolFormat, count: CountText) -> int:

@@ -28,7 +28,7 @@ from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
 from conversations.models import ApiKey, Scenario
 from conversations.providers.catalog.language_models import ConfiguredModel
-from conversations.providers.openai_api.completion_request import CompletionRequest
+from conversations.providers.openai_api.completion_request import UNKNOWN_TO_RESPONSES, CompletionRequest
 from conversations.providers.openai_api.context_length import says_context_too_long
 from conversations.providers.tokens.tokenizer import count_tool_schemas
 from conversations.services.language_models.calibration import learn_limit, learn_refused
@@ -106,7 +106,7 @@ def prepare_chat(
     context = named_model_context(configured.name)
     scenario = scenario_of_key(key)
     settings_of = scenario or Scenario(owner=key.owner, language_model=configured.name)
-    _check_tools(request, configured)
+    _check_the_model_takes_it(request, configured)
     check_model_sees(configured, request.messages.pictures)
     sampling, effort = _bounded_sampling(request, settings_of, configured)
     policy = _policy(request, settings_of, context, is_bound=scenario is not None)
@@ -162,12 +162,16 @@ def prepare_tighter_chat(refused: PreparedChat, error: ContextTooLong) -> Prepar
         raise error from None
 
 
-def _check_tools(request: ChatRequest, configured: ConfiguredModel) -> None:
+def _check_the_model_takes_it(request: ChatRequest, configured: ConfiguredModel) -> None:
     if request.tools and not configured.abilities.may_take_tools:
         raise ParameterInvalid("tools", "this language model can't call tools")
     if request.effort and not configured.abilities.first_accepted(request.effort):
         taken = ", ".join(configured.abilities.efforts) or "none at all"
         raise ParameterInvalid("reasoning_effort", f"this language model takes {taken}")
+    if configured.dialect.prompt_format.wire == "responses":
+        for name in request.sampling:
+            if name in UNKNOWN_TO_RESPONSES:  # it would be left out of the request, and no one be told
+                raise ParameterInvalid(name, "this language model does not take it")
 
 
 def _bounded_sampling(
