@@ -5,14 +5,19 @@ Without a conversation nothing is kept of it but the bill; with one it is a repl
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from weakref import WeakKeyDictionary
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
 
 from chatsite.postgres.pool import release_connection
 from conversations.core.api.chat_request import CONVERSATION_HEADER, ChatRequest, read_chat_request
 from conversations.core.api.repeats import KEY_HEADER, RETRY_HEADER, RepeatMarks, read_repeat_marks
+from conversations.core.errors import TooManyRequestsAtOnce
+from conversations.live.user_turns import QueueFull, UserTurns
 from conversations.models import ApiKey, ApiScope
 from conversations.providers.clients.client_pool import completion_client
 from conversations.services.api.ask_conversation import AskedReply, ask_conversation
@@ -31,13 +36,14 @@ from .chat_answers import KEEP_ALIVE, ChatAnswer
 FIRST_WORD_SECONDS = 15.0
 WINDOW = "x-windowseat-window"
 REPEATED = "Idempotent-Replayed"  # as Stripe says that it is the answer to an earlier request
+MOST_WAITING = 64  # requests of one owner that wait to be begun
+Begun = tuple[ChatRequest, PreparedChat | AskedReply | JoinedRequest, Repeatable | None]
+_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, UserTurns] = WeakKeyDictionary()
 
 
 @answers_api("POST", ApiScope.CHAT)
 async def chat_completions(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
-    named = request.headers.get(CONVERSATION_HEADER)
-    marks = read_repeat_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
-    asked, begun, repeatable = await sync_to_async(_begin)(key, request.body, named, marks)
+    asked, begun, repeatable = await _begin_in_turn(request, key)
     if isinstance(begun, AskedReply):
         running: EventQueue = FollowedReply(begun)
     elif isinstance(begun, JoinedRequest):
@@ -52,9 +58,33 @@ async def chat_completions(request: HttpRequest, *, key: ApiKey) -> HttpResponse
         await running.close()
 
 
-def _begin(
-    key: ApiKey, body: bytes, conversation: str | None, marks: RepeatMarks
-) -> tuple[ChatRequest, PreparedChat | AskedReply | JoinedRequest, Repeatable | None]:
+async def _begin_in_turn(request: HttpRequest, key: ApiKey) -> Begun:
+    """Begin so many requests of one owner at once as they may ask for pages: reading and counting takes the processor.
+
+    The others wait in their order, without a database connection and with their bodies unread. Raises
+    `TooManyRequestsAtOnce` where too many wait.
+    """
+    turns = _turns()
+    if not turns.is_free(key.owner_id):
+        await sync_to_async(release_connection)()
+    try:
+        async with turns.turn(key.owner_id):
+            named = request.headers.get(CONVERSATION_HEADER)
+            marks = read_repeat_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
+            return await sync_to_async(_begin)(key, request.body, named, marks)
+    except QueueFull:
+        raise TooManyRequestsAtOnce from None
+
+
+def _turns() -> UserTurns:
+    """Return the running event loop's."""
+    loop = asyncio.get_running_loop()
+    if loop not in _of_loop:
+        _of_loop[loop] = UserTurns(at_once=settings.REQUESTS_PER_USER, most_waiting=MOST_WAITING)
+    return _of_loop[loop]
+
+
+def _begin(key: ApiKey, body: bytes, conversation: str | None, marks: RepeatMarks) -> Begun:
     """Find the same request, choose the window, or post the message.
 
     The connection goes back before the provider is waited for.

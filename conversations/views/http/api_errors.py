@@ -30,6 +30,7 @@ from conversations.core.errors import (
     SignInRequired,
     SiteBusy,
     TooManyRepliesAtOnce,
+    TooManyRequestsAtOnce,
     WindowNotFound,
 )
 from conversations.core.errors.api import ApiKeyRateReached
@@ -47,6 +48,7 @@ KINDS: dict[type[ConversationError], tuple[int, str]] = {
     ScenarioNotFound: (403, "permission_error"),
     LimitReached: (429, "rate_limit_error"),
     TooManyRepliesAtOnce: (429, "rate_limit_error"),
+    TooManyRequestsAtOnce: (429, "rate_limit_error"),
     MoneyReserved: (429, "rate_limit_error"),
     AccessError: (403, "permission_error"),
     PromptError: (400, "invalid_request_error"),
@@ -63,6 +65,7 @@ MAY_BE_REPEATED = (
     MessageRateReached,
     ApiKeyRateReached,
     TooManyRepliesAtOnce,
+    TooManyRequestsAtOnce,
     MoneyReserved,
     ReplyInProgress,
     SiteBusy,

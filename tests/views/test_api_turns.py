@@ -1,0 +1,71 @@
+"""Requests at `/v1` of one owner: so many are begun at once, the others wait, and far too many are refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from types import SimpleNamespace
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.test import AsyncClient
+
+from conversations.core.errors import ParameterInvalid
+from conversations.live import user_turns
+from conversations.services.api.api_keys import make_key
+from conversations.views.api import chat_completions
+from tests.support.people import make_user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def begun(monkeypatch, settings):
+    """How many requests were being begun at once, at most: *way_out* lets them go on."""
+    settings.REQUESTS_PER_USER = 2
+    monkeypatch.setattr(user_turns, "REFUSAL_SECONDS", 0)
+    seen = SimpleNamespace(now=0, most=0, way_out=asyncio.Event())
+
+    def sync_to_waiting(function):
+        if function is not chat_completions._begin:
+            return sync_to_async(function)
+
+        async def wait(*arguments):
+            seen.now += 1
+            seen.most = max(seen.most, seen.now)
+            await seen.way_out.wait()
+            seen.now -= 1
+            raise ParameterInvalid("messages", "that is enough")
+
+        return wait
+
+    monkeypatch.setattr(chat_completions, "sync_to_async", sync_to_waiting)
+    return seen
+
+
+async def ask(text):
+    headers = {"Authorization": f"Bearer {text}"}
+    return await AsyncClient().post("/v1/chat/completions", b"{}", content_type="application/json", headers=headers)
+
+
+async def test_of_many_requests_of_one_owner_two_are_begun_at_once_and_far_too_many_refused(begun, monkeypatch):
+    monkeypatch.setattr(chat_completions, "MOST_WAITING", 2)
+    alice = await sync_to_async(make_user)("alice")
+    keys = [(await sync_to_async(make_key)(alice, name=name)).text for name in "ab"]
+    tasks = [asyncio.create_task(ask(keys[number % 2])) for number in range(6)]
+    done, waiting = await asyncio.wait(tasks, timeout=60, return_when=asyncio.FIRST_COMPLETED)
+    while len(done) < 2:
+        more, waiting = await asyncio.wait(waiting, timeout=60, return_when=asyncio.FIRST_COMPLETED)
+        done |= more
+    for refused in (task.result() for task in done):
+        assert (refused.status_code, refused["x-should-retry"]) == (429, "true")
+        assert json.loads(refused.content)["error"]["code"] == "too_many_requests_at_once"
+    bob = await sync_to_async(make_user)("bob")
+    others = asyncio.create_task(ask((await sync_to_async(make_key)(bob, name="c")).text))
+    while begun.now < 3:
+        await asyncio.sleep(0.01)
+    assert begun.most == 3
+    begun.way_out.set()
+    answers = await asyncio.gather(others, *waiting)
+    assert {answer.status_code for answer in answers} == {400}
+    assert begun.most == 3
