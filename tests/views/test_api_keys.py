@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from chatsite.accounts.models import SecurityEvent
 from conversations.core.errors import ApiKeyInvalid, GateClosed, ScenarioNotFound, TooManyApiKeys
-from conversations.models import ApiKey, Completion, Scenario
+from conversations.models import ApiKey, Completion, Message, Run, Scenario
 from conversations.models.completion import Purpose
 from conversations.services.api import api_keys
 from conversations.services.api.api_keys import KeyBounds, authenticate, find_open_keys, make_key, revoke_key
@@ -24,7 +24,7 @@ from conversations.services.portability.delete_account import delete_account
 from conversations.services.portability.export_account import exported_files
 from tests.access_matrix.world import session_of
 from tests.admin.stored import make_completion
-from tests.support.people import PASSWORD, make_user
+from tests.support.people import PASSWORD, begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 KEYS, NEW = reverse("conversations:api_keys"), reverse("conversations:new_api_key")
@@ -97,6 +97,16 @@ def test_a_key_is_revoked_at_once(alice, client):
         authenticate(made.text)
     assert find_open_keys([made.key.pk]) == set()
     assert SecurityEvent.objects.filter(kind="key_revoked", user=alice).exists()
+
+
+def test_a_reply_that_its_client_no_longer_reads_is_stopped_with_its_key(alice):
+    """Who has taken a key has gone when it is revoked; what it asked for would be made, and paid, to its end."""
+    replies = [post(begin(alice), "Hello").reply for _ in range(3)]
+    own, other = (make_key(alice, name=name).key for name in ("x", "y"))
+    Run.objects.filter(reply=replies[0]).update(api_key=own)
+    Run.objects.filter(reply=replies[1]).update(api_key=other)
+    revoke_key(own)
+    assert [Message.objects.get(pk=reply.pk).state for reply in replies] == ["stopped", "streaming", "streaming"]
 
 
 def test_a_key_ends(alice):

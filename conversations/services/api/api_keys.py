@@ -28,8 +28,10 @@ from chatsite.accounts.models import User
 from chatsite.accounts.sign_up.one_time_links import hash_token
 from conversations.access import lock_admitted, require_admitted
 from conversations.core.errors import ApiKeyInvalid, ApiKeyNotFound, ApiOff, ApiScopeMissing, TooManyApiKeys
-from conversations.models import ApiKey, ApiScope, Scenario
+from conversations.models import ApiKey, ApiScope, Message, Scenario
+from conversations.models.message import MessageState
 from conversations.models.revocable import is_open_now
+from conversations.services.replies.stop_reply import stop_reply
 
 LOOKUP_CHARACTERS = 12
 SECRET_BYTES = 32
@@ -132,5 +134,8 @@ def find_key(user: User, public_id: uuid.UUID) -> ApiKey:
 
 
 def revoke_key(key: ApiKey) -> None:
-    """End *key* at once: what runs for it is stopped within seconds."""
+    """End *key* at once: what runs for it is stopped within seconds, also a reply that its client no longer reads."""
     ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now())
+    running = Message.objects.filter(run__api_key=key, state=MessageState.STREAMING).select_related("conversation")
+    for reply in running:
+        stop_reply(conversation=reply.conversation, reply_id=reply.pk)
