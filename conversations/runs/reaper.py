@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from chatsite.accounts.attempts import delete_old_attempts
 from chatsite.accounts.security.security_log import sweep_security_events
 from chatsite.accounts.sessions.session_store import SessionStore
-from chatsite.postgres.faults import seconds_since_fault
+from chatsite.postgres.faults import is_outage, seconds_since_fault
 from conversations.core.errors import AnswerInterrupted
 from conversations.live.database_threads import in_worker_thread
 from conversations.models import ApiHeartbeat, Completion, Run
@@ -45,6 +45,23 @@ logger = logging.getLogger(__name__)
 REAP_SECONDS = 2.0
 REAP_AFTER_FAULT_SECONDS = 8.0
 LONGEST_REQUEST = dt.timedelta(hours=1)
+TIDYING: tuple[Callable[[], object], ...] = (
+    sweep_retention,
+    mail_owners,
+    sweep_deleted_conversations,
+    sweep_temporary_conversations,
+    SessionStore.clear_expired,
+    delete_old_attempts,
+    sweep_security_events,
+    sweep_upload_counts,
+    sweep_list_changes,
+    sweep_unsent_pictures,
+    sweep_imports,
+    sweep_unused_conversations,
+    sweep_heartbeats,
+    sweep_repeatable_requests,
+    close_days,
+)
 
 
 def may_reap() -> bool:
@@ -95,23 +112,16 @@ def tidy_once() -> None:
     """Sweep what was not touched, was deleted a while ago, was temporary, has expired or was never sent.
 
     Those are conversations, sessions, counts, security events, pictures, heartbeats and answers that are kept for a
-    while. And close days of the ledger.
+    while. And close days of the ledger. Each duty is done by itself: a row that one of them can't bear must not keep
+    what is temporary, say, for ever. Where the database is away none can be done.
     """
-    sweep_retention()
-    mail_owners()
-    sweep_deleted_conversations()
-    sweep_temporary_conversations()
-    SessionStore.clear_expired()
-    delete_old_attempts()
-    sweep_security_events()
-    sweep_upload_counts()
-    sweep_list_changes()
-    sweep_unsent_pictures()
-    sweep_imports()
-    sweep_unused_conversations()
-    sweep_heartbeats()
-    sweep_repeatable_requests()
-    close_days()
+    for duty in TIDYING:
+        try:
+            duty()
+        except Exception as error:
+            if is_outage(error.__cause__ or error):
+                raise
+            logger.exception("%s failed; it will be tried again", getattr(duty, "__name__", duty))
 
 
 def _survives(duty: Callable[[Any], bool], row: Any) -> bool:

@@ -5,19 +5,31 @@ from decimal import Decimal
 from functools import partial
 
 import pytest
+from django.db import IntegrityError, OperationalError
 from django.utils import timezone
 
 from conversations.core.errors import ReplyInterrupted
 from conversations.core.money.unit_prices import UnitPrices
-from conversations.models import ApiHeartbeat, Completion, Message, Run, Spending, ToolCall, WorkerHeartbeat
+from conversations.models import (
+    ApiHeartbeat,
+    Completion,
+    Conversation,
+    Message,
+    Run,
+    Spending,
+    ToolCall,
+    WorkerHeartbeat,
+)
 from conversations.models.completion import Purpose
 from conversations.models.run import RunHolder
+from conversations.runs import reaper
 from conversations.runs.claim import MOST_OVERDUE, ClaimedRun, claim_runs, renew_leases
 from conversations.runs.heartbeat import beat
 from conversations.runs.held_run import end_held_reply, hand_back_reply
 from conversations.runs.live_reply import StepText
-from conversations.runs.reaper import reap_once
+from conversations.runs.reaper import reap_once, tidy_once
 from conversations.runs.save_text import save_texts
+from conversations.services.conversations.deletion import sweep_deleted_conversations
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
 from conversations.services.ledger.reservations import WrittenText
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, Ending, end_reply
@@ -337,3 +349,51 @@ def test_what_a_dead_process_left_open_for_a_program_is_released_once():
         assert not reserved.exists()
         assert sum(Spending.objects.filter(user=user, period="day").values_list("spent_usd", flat=True)) == row.cost_usd
     assert not settle_completion(row, Outcome(text="late"))
+
+
+# Tidying
+
+
+def test_a_duty_that_fails_keeps_no_other_from_being_done(monkeypatch, caplog):
+    """What is temporary is deleted also while something else can't be swept."""
+    done = []
+
+    def fail():
+        raise ValueError("a row of the year 10000")
+
+    monkeypatch.setattr(reaper, "TIDYING", (fail, lambda: done.append("sessions"), fail, lambda: done.append("days")))
+    tidy_once()
+    assert done == ["sessions", "days"]
+    assert caplog.text.count("will be tried again") == 2
+
+
+def test_while_the_database_is_away_nothing_more_is_tried(monkeypatch):
+    done = []
+
+    def fail():
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr(reaper, "TIDYING", (fail, lambda: done.append("days")))
+    with pytest.raises(OperationalError):
+        tidy_once()
+    assert done == []
+
+
+def test_a_conversation_that_can_not_be_deleted_keeps_no_other(monkeypatch):
+    alice = make_user("alice")
+    first, second = (begin(alice) for _ in range(2))
+    for each in (first, second):
+        post(each, "Hello")
+        end_reply(each.messages.get(role="assistant").pk, COMPLETE, content="Hi")
+    long_ago = timezone.now() - dt.timedelta(days=400)
+    Conversation.objects.update(deleted_at=long_ago)
+    delete = Conversation.delete
+
+    def refuse_the_first(conversation):
+        if conversation.pk == first.pk:
+            raise IntegrityError("something still names it")
+        return delete(conversation)
+
+    monkeypatch.setattr(Conversation, "delete", refuse_the_first)
+    assert sweep_deleted_conversations() == 1
+    assert Conversation.objects.get().pk == first.pk

@@ -7,14 +7,16 @@ and those in which nothing was kept are swept without that. What a legal hold ke
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import uuid
 from collections.abc import Collection
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.models import User
+from chatsite.postgres.faults import is_outage
 from conversations.core.errors import ConversationHeld, ConversationNotFound
 from conversations.models import Conversation, Picture
 from conversations.selectors.conversations.conversation_list import HOLDS_NOTHING
@@ -26,6 +28,7 @@ from conversations.services.windows.active_path import lock_conversation
 
 from .deletion_state import announce_deletion, mark_deleted, mark_restored
 
+logger = logging.getLogger(__name__)
 KEPT_UNUSED = dt.timedelta(days=1)
 SWEPT_AT_ONCE = 100
 DELETED_AT_ONCE = 20  # while their owner waits
@@ -82,7 +85,7 @@ def sweep_deleted_conversations() -> int:
     Pages that still show one no longer offer to undo the deletion.
     """
     over = Conversation.objects.filter(~HELD, deleted_at__lte=oldest_deletion())
-    return sum(_delete_rows(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+    return sum(_sweep(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
 
 
 def sweep_temporary_conversations() -> int:
@@ -95,7 +98,7 @@ def sweep_temporary_conversations() -> int:
     swept = 0
     for conversation in over.order_by("temporary_until")[:SWEPT_AT_ONCE]:
         if not stop_replies([conversation]):
-            swept += _delete_rows(over, conversation.pk)
+            swept += _sweep(over, conversation.pk)
     return swept
 
 
@@ -108,7 +111,19 @@ def sweep_unused_conversations() -> int:
     over = Conversation.objects.filter(
         HOLDS_NOTHING, ~HELD, ~Exists(pictures), last_active_at__lt=timezone.now() - KEPT_UNUSED, deleted_at=None
     )
-    return sum(_delete_rows(over, pk, tells_pages=False) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+    pks = over.values_list("pk", flat=True)[:SWEPT_AT_ONCE]
+    return sum(_sweep(over, pk, tells_pages=False) for pk in pks)
+
+
+def _sweep(over: QuerySet[Conversation], pk: int, *, tells_pages: bool = True) -> bool:
+    """Delete one conversation; one that the database refuses to delete keeps the others from nothing."""
+    try:
+        return _delete_rows(over, pk, tells_pages=tells_pages)
+    except DatabaseError as error:
+        if is_outage(error.__cause__ or error):
+            raise
+        logger.exception("conversation %d could not be deleted; it will be tried again", pk)
+        return False
 
 
 def _delete_rows(over: QuerySet[Conversation], pk: int, *, tells_pages: bool = True) -> bool:
