@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import tracemalloc
 import uuid
+from itertools import count
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
@@ -13,6 +16,7 @@ from conversations.core.text.search_query import parse_query
 from conversations.core.text.shown_hits import ShownHits, read_shown, write_shown
 from conversations.grounding import bounded_query
 from conversations.models import Conversation, Document, Message, MessagePostings
+from conversations.selectors.search import search_own_messages as search_own_messages_module
 from conversations.selectors.search.search_own_messages import search_own_messages
 from conversations.selectors.search.search_titles import search_titles
 from conversations.services.conversations.deletion import delete_conversation
@@ -352,3 +356,43 @@ def test_a_search_that_takes_too_long_ends(alice, monkeypatch):
     conversation = Conversation.objects.get(owner=alice)
     with pytest.raises(LookUpTooCostly):
         search_own_messages(alice.pk, parse_query("ferry"), zone=dt.UTC, conversation=conversation.pk)
+
+
+def lengthen(words):
+    """Let all messages hold so many different words that are like the one that is searched for."""
+    content = "needle " + " ".join(f"ne{number:05}" for number in range(words))
+    Message.objects.filter(content="needle").update(content=content)
+    return content
+
+
+@pytest.mark.parametrize("typed", ["needle", "the", "from:me"])
+def test_long_messages_are_not_all_in_memory_at_once(alice, typed, monkeypatch):
+    """An import may bring a thousand of a million characters each; their words take ten times as much."""
+    monkeypatch.setattr(search_own_messages_module, "MOST_SECONDS", 600)
+    conversation = begin(alice)
+    for number in range(10):
+        say(conversation, "needle", "needle", index=number == 9)
+    content = lengthen(10_000)
+    tracemalloc.start()
+    try:
+        hits = search_own_messages(alice.pk, parse_query(typed), zone=dt.UTC).hits
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(hits) == {"needle": 20, "the": 0, "from:me": 10}[typed]
+    assert peak_bytes < (60 if typed == "needle" else 12) * len(content)
+
+
+def test_a_search_that_takes_too_long_keeps_what_it_has_found(alice, monkeypatch):
+    conversation = begin(alice)
+    for number in range(3):
+        say(conversation, "needle", "needle", index=number == 2)
+    lengthen(5_000)
+    seconds = count()
+    monkeypatch.setattr(search_own_messages_module, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    monkeypatch.setattr(search_own_messages_module, "MOST_SECONDS", 1)
+    found = search_own_messages(alice.pk, parse_query("needle"), zone=dt.UTC, conversation=conversation.pk)
+    assert (len(found.hits), found.is_partial) == (1, True)
+    monkeypatch.setattr(search_own_messages_module, "MOST_SECONDS", 0)
+    with pytest.raises(LookUpTooCostly):
+        search_own_messages(alice.pk, parse_query("needle"), zone=dt.UTC, conversation=conversation.pk)

@@ -62,6 +62,17 @@ class MessageHits:
     earlier: dict[int, list[int]] = field(default_factory=dict)
 
 
+class FoundRow(NamedTuple):
+    """A message that may be a hit; the *content* of a long one is None, and read when it is checked."""
+
+    id: int
+    conversation: int
+    position: int
+    role: str
+    at: dt.datetime
+    content: str | None
+
+
 class CheckedMessage(NamedTuple):
     """A message that may be a hit, as it is now."""
 

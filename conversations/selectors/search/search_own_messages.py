@@ -27,7 +27,7 @@ from conversations.grounding.bounded_query import time_limit
 
 from .candidates import CandidateMessage, read_candidate_messages
 from .fetch_rows import fetch_rows
-from .hits import CheckedMessage, MessageHit, MessageHits, make_hits
+from .hits import CheckedMessage, FoundRow, MessageHit, MessageHits, make_hits
 from .search_filters import ORDER, OWN, WANTED, filter_parameters
 from .search_terms import SearchTerms, add_compounds, add_typos, read_terms
 
@@ -38,7 +38,14 @@ MOST_CANDIDATES = 20_000
 MOST_NEW_CONVERSATIONS, MOST_NEW_MESSAGES = 50, 500  # that are not indexed yet
 MOST_LOOKED_THROUGH = 2_000  # newest messages, for words that are in no index
 
-COLUMNS = "message.id, message.conversation_id, message.position, message.role, message.created_at, message.content"
+# A message may have a million characters, and so many words that they take ten times the memory of their text. So long
+# ones are read one by one, and others checked some at a time.
+LONGEST_READ_AT_ONCE, CHECKED_AT_ONCE = 20_000, 1_000_000  # bytes of one message, characters of several
+COLUMNS = f"""
+message.id, message.conversation_id, message.position, message.role, message.created_at,
+CASE WHEN octet_length(message.content) <= {LONGEST_READ_AT_ONCE} THEN message.content END
+"""
+CONTENT = "SELECT content FROM conversations_message WHERE id = %(message)s"
 MESSAGES = f"""
 SELECT {COLUMNS} FROM unnest(%(conversations)s::bigint[], %(ordinals)s::int[]) WITH ORDINALITY
   AS candidate (conversation_id, ordinal, rank)
@@ -150,12 +157,12 @@ class _Search:
             return
         seen = 0
         for some in self._batches(read_candidate_messages(self.filters, asked)):
-            if time.monotonic() > self._deadline:
-                raise LookUpTooCostly
+            if self._is_over():
+                return
             pairs = {"conversations": [each for each, _ in some], "ordinals": [ordinal for _, ordinal in some]}
             self._take(self._fetch(MESSAGES, **pairs), wide=wide)
             seen += len(some)
-            self.is_partial = seen > MOST_CANDIDATES
+            self.is_partial = self.is_partial or seen > MOST_CANDIDATES
             if self.is_partial:
                 return
 
@@ -166,10 +173,19 @@ class _Search:
             yield some
             size = CANDIDATES_AT_ONCE
 
-    def _take(self, messages: Iterable[CheckedMessage], *, wide: bool) -> None:
-        others = [message for message in messages if message.id not in self.hits]
-        found = make_hits(self.terms, others, has_room=self._has_room, wide=wide)
-        self.hits |= {hit.message: hit for hit in found}
+    def _take(self, messages: Iterable[FoundRow], *, wide: bool) -> None:
+        """Take those that have all words, in their order, while there is room and time."""
+        others = (message for message in messages if message.id not in self.hits)
+        for some in _some_at_a_time(others):
+            found = make_hits(self.terms, some, has_room=self._has_room, wide=wide)
+            self.hits |= {hit.message: hit for hit in found}
+            if self._is_full or self._is_over():
+                return
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether nothing more has to be known of what was read."""
+        return len(self.hits) >= self.wanted
 
     def _has_room(self, message: CheckedMessage) -> bool:
         """Tell whether *message*, which has the words, is taken."""
@@ -181,8 +197,38 @@ class _Search:
         has_more = len(hits) > self.most
         return MessageHits(hits[: self.most], has_more, self.is_partial and not has_more, self.has_typos)
 
-    def _fetch(self, statement: str, **parameters: Any) -> list[CheckedMessage]:
-        return [CheckedMessage(*row) for row in fetch_rows(statement, {**self.filters, **parameters})]
+    def _is_over(self) -> bool:
+        """Tell whether the time is over: then what was found is all. Raises `LookUpTooCostly` where that is nothing."""
+        if time.monotonic() <= self._deadline:
+            return False
+        if not self.hits:
+            raise LookUpTooCostly
+        self.is_partial = True
+        return True
+
+    def _fetch(self, statement: str, **parameters: Any) -> list[FoundRow]:
+        return [FoundRow(*row) for row in fetch_rows(statement, {**self.filters, **parameters})]
+
+
+def _some_at_a_time(rows: Iterable[FoundRow]) -> Iterator[list[CheckedMessage]]:
+    """Yield the messages of *rows* in their order, together as many as may be checked at once; a long one by itself."""
+    waiting: list[CheckedMessage] = []
+    characters = 0
+    for row in rows:
+        if row.content is None:
+            if waiting:
+                yield waiting
+            waiting, characters = [], 0
+            if found := fetch_rows(CONTENT, {"message": row.id}):
+                yield [CheckedMessage(*row[:-1], found[0][0])]
+            continue
+        waiting.append(CheckedMessage(*row[:-1], row.content))
+        characters += len(row.content)
+        if characters >= CHECKED_AT_ONCE:
+            yield waiting
+            waiting, characters = [], 0
+    if waiting:
+        yield waiting
 
 
 class _FewOfEach(_Search):
@@ -200,7 +246,7 @@ class _FewOfEach(_Search):
         self._had_all = {conversation for conversation, count in self._of_one.items() if count >= most_of_one}
         self._here: set[int] = set()  # conversations with a hit on this page
 
-    def _is_open(self, candidate: CandidateMessage | CheckedMessage) -> bool:
+    def _is_open(self, candidate: CandidateMessage | FoundRow | CheckedMessage) -> bool:
         """Tell whether more has to be known of the conversation that *candidate* is in."""
         return candidate.conversation not in self.more_in and candidate.conversation not in self._had_all
 
@@ -220,7 +266,11 @@ class _FewOfEach(_Search):
                 del others[:CANDIDATES_AT_ONCE]
             size = CANDIDATES_AT_ONCE
 
-    def _take(self, messages: Iterable[CheckedMessage], *, wide: bool) -> None:
+    @property
+    def _is_full(self) -> bool:
+        return False  # there may be more in the conversations of the hits
+
+    def _take(self, messages: Iterable[FoundRow], *, wide: bool) -> None:
         super()._take(filter(self._is_open, messages), wide=wide)
 
     def _has_room(self, message: CheckedMessage) -> bool:

@@ -27,11 +27,11 @@ from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
 from conversations.models import Conversation
 from conversations.selectors.conversations.documents import count_documents_for
+from conversations.selectors.conversations.folders import find_folder
 from conversations.selectors.conversations.pictures import SentPicture, pictures_of_conversation
 from conversations.selectors.conversations.web_search import searches_web
 from conversations.services.conversations.conversations import KEPT_TEMPORARILY
 from conversations.services.conversations.default_scenario import scenario_to_begin_with
-from conversations.services.conversations.folders import find_folder
 from conversations.services.grounding.recall import recall_for_draft
 from conversations.services.language_models.effective_policy import conversation_policy
 from conversations.services.language_models.model_context import ModelContext, conversation_context
