@@ -245,6 +245,19 @@ def test_a_long_one_is_read_in_pages(talk, alice, monkeypatch):
     assert client_of(alice).get(address(made), {"from": "x"}).status_code == 400
 
 
+def test_a_page_of_long_messages_has_fewer_of_them(talk, alice, monkeypatch):
+    """Anyone may ask for it, and to draw a hundred messages of a million characters takes minutes."""
+    monkeypatch.setattr(shared_pages, "BYTES_OF_A_PAGE", 1_000)
+    for number in range(3):
+        answer(talk, f"Question {number}", "long " * 500)
+    made, seen, start = share(talk), [], 1
+    while start:
+        page = client_of(alice).get(address(made), {"from": start}).text
+        seen += re.findall(r'id="message-(\d+)"', page)
+        start = next(iter(re.findall(r'rel="next" href="[^"]*from=(\d+)"', page)), None)
+    assert seen == ["1", "2", "3", "4", "5", "6"]
+
+
 def test_a_copy_is_the_readers_own(talk):
     answer(talk, "One")
     made, bob = share(talk), make_user("bob")

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import Func, IntegerField
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -39,7 +40,7 @@ from conversations.wording.model_labels import model_label
 from .shared_window import window_of_share
 from .transcript import TranscriptCall, TranscriptMessage, TranscriptPicture, TranscriptSource, state_note
 
-MESSAGES_OF_A_PAGE = 100
+MESSAGES_OF_A_PAGE, BYTES_OF_A_PAGE = 100, 500_000
 PURPOSE = "share"
 WRONG_TOKENS = Limit(60, dt.timedelta(minutes=10))
 HEADERS = {
@@ -93,21 +94,37 @@ def _found(request: HtmxRequest, token: str) -> Share:
 @require_safe
 @opens_share
 def shared(request: HtmxRequest, share: Share, *, token: str) -> HttpResponse:
-    """The pass and the messages of a share, a hundred on a page: `from` in the query is the first."""
+    """The pass and the messages of a share, a hundred on a page: `from` in the query is the first.
+
+    Long ones are fewer: drawing a message of a million characters takes seconds, and anyone may ask for it.
+    """
     first = max(parameters.position(request, "from") or 1, 1)
-    rows = list(share.messages.filter(number__gte=first).order_by("number")[: MESSAGES_OF_A_PAGE + 1])
+    shown, following = _messages_of_a_page(share, first)
     if request.method == "GET" and first == 1 and share.owner_id != request.user.pk:
         count_opening(share)
-    shown, further = rows[:MESSAGES_OF_A_PAGE], rows[MESSAGES_OF_A_PAGE:]
     context = {
         **_pass(request, share, token),
         "messages_shown": _messages(share, shown, token),
         "before": max(first - MESSAGES_OF_A_PAGE, 1) if first > 1 else None,
         "first": first,
         "last": shown[-1].number if shown else first,
-        "next": further[0].number if further else None,
+        "next": following,
     }
     return render(request, "shares/shared.html", context)
+
+
+def _messages_of_a_page(share: Share, first: int) -> tuple[list[SharedMessage], int | None]:
+    """Return the messages from number *first* on, and the number of the first one of the next page."""
+    size = Func("content", function="octet_length", output_field=IntegerField())
+    sizes = share.messages.filter(number__gte=first).order_by("number").values_list("number", size)
+    numbers: list[int] = []
+    page_bytes = 0
+    for number, content_bytes in sizes[: MESSAGES_OF_A_PAGE + 1]:
+        page_bytes += content_bytes
+        if len(numbers) == MESSAGES_OF_A_PAGE or (numbers and page_bytes > BYTES_OF_A_PAGE):
+            return list(share.messages.filter(number__in=numbers).order_by("number")), number
+        numbers.append(number)
+    return list(share.messages.filter(number__in=numbers).order_by("number")), None
 
 
 @require_safe

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models.functions import Left
+
 from conversations.core.window.window_record import WindowEntry, WindowRecord
 from conversations.models import Share, SharedMessage
 from conversations.selectors.conversations.window import excerpt
@@ -60,8 +62,8 @@ def _is_said(entry: WindowEntry) -> bool:
 
 def _beginnings(share: Share, numbers: set[int]) -> dict[int, str]:
     """Return the first words of those messages, as they are shared."""
-    rows = share.messages.filter(number__in=numbers).values_list("number", "content")
-    return {number: excerpt(content[:BEGINNING]) for number, content in rows}
+    rows = share.messages.filter(number__in=numbers).values_list("number", Left("content", BEGINNING))
+    return {number: excerpt(beginning) for number, beginning in rows}
 
 
 def _row(entry: WindowEntry, beginnings: dict[int, str], system_prompt: str) -> SharedRow:
