@@ -9,6 +9,7 @@ that goes away ends nothing. The conversation sets what is asked for: its scenar
 from __future__ import annotations
 
 import uuid
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -50,6 +51,12 @@ def ask_conversation(
     """
     _check_it_says_only_what_is_new(request)
     find_model_of_key(key, request.language_model)
+    # A message that is refused begins nothing. Pictures take too long to be opened in one transaction.
+    with nullcontext() if request.messages.pictures else transaction.atomic():
+        return _ask(key, public_id, request, repeatable)
+
+
+def _ask(key: ApiKey, public_id: uuid.UUID, request: ChatRequest, repeatable: Repeatable | None) -> AskedReply:
     conversation = _find_or_begin(key, public_id, request)
     configured = choose_model(conversation).configured
     replying = configured.name
