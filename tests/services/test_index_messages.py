@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import DataError, connection, transaction
 
 from conversations.models import Message, MessageIndex, MessagePassage, MessagePostings, PathChange
 from conversations.services.conversations.deletion import delete_conversation, restore_conversation
@@ -205,7 +205,8 @@ def test_rebuilding_makes_the_same_index(conversation):
     assert indexed(conversation) == before
 
 
-def test_a_conversation_that_cannot_be_indexed_does_not_hold_up_another(conversation, monkeypatch):
+@pytest.mark.parametrize("error", [ValueError("can't be split"), DataError("can't be read")])
+def test_a_conversation_that_cannot_be_indexed_does_not_hold_up_another(conversation, monkeypatch, error):
     other = begin(make_user("bob"))
     say(conversation)
     say(other)
@@ -213,7 +214,7 @@ def test_a_conversation_that_cannot_be_indexed_does_not_hold_up_another(conversa
 
     def fail_for_one(index, *arguments, **named):
         if index.pk == conversation.pk:
-            raise ValueError("a message that can't be split")
+            raise error
         return make(index, *arguments, **named)
 
     monkeypatch.setattr(index_messages, "make_rows", fail_for_one)

@@ -18,6 +18,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models.functions import Least
 
 from chatsite.postgres.compiled_query import CompiledQuery
+from chatsite.postgres.faults import is_passing_fault
 from conversations.grounding.lexemes import search_language
 from conversations.grounding.recall.stored_postings import append_postings, cut_postings, list_elsewhere
 from conversations.models import (
@@ -101,9 +102,9 @@ def _index_or_put_off(conversation_id: int) -> bool:
         return index_batch(conversation_id)
     except IntegrityError:
         logger.info("conversation %d was deleted while it was indexed", conversation_id)
-    except DatabaseError:
-        raise
-    except Exception:
+    except Exception as error:
+        if isinstance(error, DatabaseError) and is_passing_fault(error):
+            raise
         logger.exception("conversation %d could not be indexed", conversation_id)
     put_off(conversation_id)
     return False
