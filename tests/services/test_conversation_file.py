@@ -246,6 +246,11 @@ def change_first(**values):
     return lambda told: told["messages"][0].update(values)
 
 
+def change_picture_count(told):
+    message = next(message for message in told["messages"] if message["pictures"])
+    message["pictures"] *= 101
+
+
 EDITS = {
     "an id that is none": lambda told: told.update(id="mine"),
     "a title of another kind": lambda told: told.update(title=["x"]),
@@ -263,6 +268,7 @@ EDITS = {
     "calls that are none": change_first(tool_calls=[{"id": 1}]),
     "an error that is none": change_first(error=None),
     "params that are none": change_first(error_params=["x"]),
+    "many pictures": change_picture_count,
     "a number that is none": change_first(reasoning_seconds="soon"),
     "many tokens": change_first(content_tokens=10**30),
     "NUL": change_first(content="a\x00b"),

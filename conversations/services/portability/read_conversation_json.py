@@ -64,6 +64,7 @@ from conversations.services.language_models.model_context import ModelContext, c
 from conversations.services.portability.conversation_json import SETTINGS
 
 AT_ONCE = 500
+MOST_PICTURES = 100  # of one message: a page draws all of them
 # What reading raises for a file that is not whole, or was edited.
 WRONG = (
     *(KeyError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, ArithmeticError),
@@ -205,6 +206,8 @@ class _Reader:
         if (value["follows"] or 0) >= value["id"] or not all(isinstance(value[name], str) for name in texts):
             raise ValueError(value["id"])
         if value["role"] not in MessageRole.values or not isinstance(value["error_params"], dict):
+            raise ValueError(value["id"])
+        if len(value["pictures"]) > MOST_PICTURES:
             raise ValueError(value["id"])
         _check_grounding(value["grounding"])
         calls = tuple(map(_read_call, value["tool_calls"]))
