@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from smtplib import SMTPRecipientsRefused
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -30,6 +31,7 @@ from conversations.services.documents.documents import delete_document
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.portability.export_lease import take_lease
 from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.retention import mail_owners as mailing
 from conversations.services.retention.keep_conversations import keep_all_conversations, keep_conversation
 from conversations.services.retention.legal_holds import lift_hold, place_hold
 from conversations.services.retention.mail_owners import mail_owners
@@ -433,3 +435,22 @@ def test_a_mail_that_can_not_be_sent_is_tried_again(settings, conversation, monk
         away.setattr("conversations.services.retention.mail_owners.send_mail", fail)
         assert mail_owners() == 0
     assert (mail_owners(), len(mailoutbox)) == (1, 1)
+
+
+def test_owners_that_can_not_be_mailed_keep_no_others_waiting(settings, conversation, monkeypatch, mailoutbox):
+    settings.SMTP_URL = "smtp://mail"
+    monkeypatch.setattr(mailing, "MAILED_AT_ONCE", 1)
+    theirs = begin(make_user("bob"))
+    answered(theirs)
+    tell(conversation)
+    assert days_left(theirs) == 14
+    send = mailing.send_mail
+
+    def refuse_the_first(subject: str, message: str, sender: None, recipients: list[str]) -> int:
+        if recipients == [conversation.owner.email]:
+            raise SMTPRecipientsRefused({})
+        return send(subject, message, sender, recipients)
+
+    monkeypatch.setattr(mailing, "send_mail", refuse_the_first)
+    assert [mail_owners() for _ in range(3)] == [0, 1, 0]
+    assert [mail.to for mail in mailoutbox] == [[theirs.owner.email]]

@@ -13,7 +13,7 @@ import logging
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import connection
-from django.db.models import Count, Min
+from django.db.models import Count, F, Min, OuterRef, Subquery
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
@@ -40,11 +40,13 @@ def mail_owners() -> int:
     before = timezone.now() - min(MOST_OFTEN, notice_time() / 2)
     told = Conversation.objects.filter(UNDER_RETENTION, retention_ends_at__isnull=False, owner__is_active=True)
     mailed = RetentionMail.objects.filter(mailed_at__gt=before).values("owner")
+    tried_at = RetentionMail.objects.filter(owner=OuterRef("owner")).values("mailed_at")
     owners = (
         told.exclude(owner__in=mailed)
         .order_by()
         .values("owner")
-        .annotate(n=Count("pk"), first=Min("retention_ends_at"))
+        .annotate(n=Count("pk"), first=Min("retention_ends_at"), tried_at=Subquery(tried_at))
+        .order_by(F("tried_at").asc(nulls_first=True), "owner")  # those that can't be mailed keep no one waiting
     )
     return sum(_mail(row["owner"], row["n"], row["first"], before) for row in owners[:MAILED_AT_ONCE])
 
@@ -61,7 +63,7 @@ def _mail(owner_id: int, count: int, first: dt.datetime, before: dt.datetime) ->
         _send(user, count, first)
     except OSError:  # which smtplib's errors are
         logger.exception("an owner could not be mailed of what is deleted soon")
-        RetentionMail.objects.filter(owner=user).delete()  # to be tried again
+        RetentionMail.objects.filter(owner=user).update(mailed_at=before)  # to be tried again, behind all others
         return False
     return True
 
