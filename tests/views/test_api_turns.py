@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import uuid
 from types import SimpleNamespace
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
+from conversations.core.api.chat_request import read_chat_request
+from conversations.core.api.repeats import RepeatMarks
 from conversations.core.errors import ParameterInvalid
 from conversations.live import user_turns
 from conversations.services.api.api_keys import make_key
+from conversations.services.api.event_queue import EventQueue, Failed
+from conversations.services.api.joined_chat import JoinedRequest
+from conversations.services.api.repeatable_requests import Repeatable
 from conversations.views.api import chat_completions
 from tests.support.people import make_user
 
@@ -69,3 +75,41 @@ async def test_of_many_requests_of_one_owner_two_are_begun_at_once_and_far_too_m
     answers = await asyncio.gather(others, *waiting)
     assert {answer.status_code for answer in answers} == {400}
     assert begun.most == 3
+
+
+async def test_answers_to_earlier_requests_have_a_number_of_readers(monkeypatch):
+    """No other limit holds for them, and each reads the database three times a second."""
+    monkeypatch.setattr(chat_completions, "MOST_READERS", 2)
+    queues = []
+
+    class Answer(EventQueue):
+        def __init__(self, joined):
+            super().__init__()
+            self.way_out = asyncio.Event()
+            self._task = asyncio.create_task(self.way_out.wait())
+            queues.append(self)
+
+        async def close(self):
+            self.way_out.set()
+            await asyncio.wait([self._task])
+
+    def begin(key, *arguments):
+        request = read_chat_request(json.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}]}).encode())
+        return request, JoinedRequest(Repeatable(key, RepeatMarks(), b""), uuid.uuid4()), None
+
+    monkeypatch.setattr(chat_completions, "_begin", begin)
+    monkeypatch.setattr(chat_completions, "JoinedChat", Answer)
+    alice = await sync_to_async(make_user)("alice")
+    key = (await sync_to_async(make_key)(alice, name="a")).text
+    tasks = [asyncio.create_task(ask(key)) for _ in range(2)]
+    while len(queues) < 2:
+        await asyncio.sleep(0.01)
+    assert (await ask(key)).status_code == 429
+    queues[0].put(Failed(ParameterInvalid("messages", "that is enough")))
+    assert (await tasks[0]).status_code == 400
+    tasks.append(asyncio.create_task(ask(key)))
+    while len(queues) < 3:
+        await asyncio.sleep(0.01)
+    for queue in queues[1:]:
+        queue.put(Failed(ParameterInvalid("messages", "that is enough")))
+    assert [answer.status_code for answer in await asyncio.gather(*tasks[1:])] == [400, 400]

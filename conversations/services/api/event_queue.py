@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from conversations.core.errors import ConversationError
@@ -35,6 +36,8 @@ class EventQueue:
     *is_repeated* is true where the same request has left before, and this is its answer.
     """
 
+    _task: asyncio.Task[None]
+
     def __init__(self) -> None:
         self.window_id: uuid.UUID | None = None
         self.is_repeated = False
@@ -51,6 +54,10 @@ class EventQueue:
     def close_soon(self) -> None:
         """Stop what fills it, from another thread."""
         raise NotImplementedError
+
+    def when_filled(self, call: Callable[[], object]) -> None:
+        """Call *call* once nothing fills it any more."""
+        self._task.add_done_callback(lambda _: call())
 
     def note_begun(self) -> None:
         """Note that the client has the beginning of a stream: it won't send the request again by itself."""

@@ -6,7 +6,9 @@ Without a conversation nothing is kept of it but the bill; with one it is a repl
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from asgiref.sync import sync_to_async
@@ -37,6 +39,8 @@ FIRST_WORD_SECONDS = 15.0
 WINDOW = "x-windowseat-window"
 REPEATED = "Idempotent-Replayed"  # as Stripe says that it is the answer to an earlier request
 MOST_WAITING = 64  # requests of one owner that wait to be begun
+MOST_READERS = 32  # of one owner, of answers that were asked for before: no other limit holds for them
+_readers_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Counter[int]] = WeakKeyDictionary()
 Begun = tuple[ChatRequest, PreparedChat | AskedReply | JoinedRequest, Repeatable | None]
 _of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, UserTurns] = WeakKeyDictionary()
 
@@ -44,12 +48,19 @@ _of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, UserTurns] = WeakKeyDicti
 @answers_api("POST", ApiScope.CHAT)
 async def chat_completions(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     asked, begun, repeatable = await _begin_in_turn(request, key)
+    is_repeated = isinstance(begun, JoinedRequest) or (isinstance(begun, AskedReply) and begun.is_repeated)
+    readers = _readers()
+    if is_repeated and readers[key.owner_id] >= MOST_READERS:
+        raise TooManyRequestsAtOnce
     if isinstance(begun, AskedReply):
         running: EventQueue = FollowedReply(begun)
     elif isinstance(begun, JoinedRequest):
         running = JoinedChat(begun)
     else:
         running = RunningChat(begun, completion_client(), repeatable)
+    if is_repeated:
+        readers[key.owner_id] += 1
+        running.when_filled(partial(_forget_reader, readers, key.owner_id))
     if asked.streams:
         return await _stream(asked, running)
     try:
@@ -74,6 +85,17 @@ async def _begin_in_turn(request: HttpRequest, key: ApiKey) -> Begun:
             return await sync_to_async(_begin)(key, request.body, named, marks)
     except QueueFull:
         raise TooManyRequestsAtOnce from None
+
+
+def _readers() -> Counter[int]:
+    """Return how many answers to earlier requests are being read for each owner, by the running event loop."""
+    return _readers_of_loop.setdefault(asyncio.get_running_loop(), Counter())
+
+
+def _forget_reader(readers: Counter[int], owner_id: int) -> None:
+    readers[owner_id] -= 1
+    if not readers[owner_id]:
+        del readers[owner_id]
 
 
 def _turns() -> UserTurns:
