@@ -116,7 +116,7 @@ def sweep_unused_conversations() -> int:
 
 
 def _sweep(over: QuerySet[Conversation], pk: int, *, tells_pages: bool = True) -> bool:
-    """Delete one conversation; one that the database refuses to delete keeps the others from nothing."""
+    """Delete one conversation. One that the database refuses to delete is tried again; the others go on."""
     try:
         return _delete_rows(over, pk, tells_pages=tells_pages)
     except DatabaseError as error:
