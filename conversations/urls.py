@@ -3,7 +3,8 @@
 from django.urls import path
 
 from conversations.views.account import about_me, api_keys, own_account, readings, saved_prompts
-from conversations.views.api import chat_completions, language_models
+from conversations.views.api import chat_completions, language_models, responses
+from conversations.views.api import conversations as api_conversations
 from conversations.views.api import windows as api_windows
 from conversations.views.conversation_list import deleted, folders, list_actions
 from conversations.views.conversations import (
@@ -179,6 +180,15 @@ urlpatterns = [
     path("v1/models", language_models.language_models, name="api_models"),
     path("v1/models/<path:name>", language_models.language_model, name="api_model"),
     path("v1/chat/completions", chat_completions.chat_completions, name="api_chat_completions"),
+    path("v1/conversations", api_conversations.conversations, name="api_conversations"),
+    path("v1/conversations/<str:conversation_id>", api_conversations.conversation, name="api_conversation"),
+    path("v1/conversations/<str:conversation_id>/items", api_conversations.items, name="api_items"),
+    path("v1/conversations/<str:conversation_id>/items/<str:item_id>", api_conversations.item, name="api_item"),
+    path("v1/responses", responses.responses, name="api_responses"),
+    path("v1/responses/input_tokens", responses.input_tokens, name="api_input_tokens"),
+    path("v1/responses/<str:response_id>", responses.response, name="api_response"),
+    path("v1/responses/<str:response_id>/input_items", responses.input_items, name="api_input_items"),
+    path("v1/responses/<str:response_id>/cancel", responses.cancel, name="api_cancel_response"),
     path("v1/windowseat/windows/<uuid:window_id>", api_windows.window, name="api_window"),
     path("scenarios/", scenarios.scenarios, name="scenarios"),
     path("scenarios/new/", scenarios.new, name="new_scenario"),

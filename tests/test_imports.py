@@ -29,9 +29,9 @@ core | chatsite.postgres | chatsite.health | chatsite.names
 # The floors inside a package, drawn in the same way.
 FLOORS_INSIDE = {
     "conversations.services": """
-        imports
+        imports | api
         portability
-        scenarios | saved_prompts | api
+        scenarios | saved_prompts
         messages
         pictures
         documents

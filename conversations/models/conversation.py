@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -39,10 +41,13 @@ class Conversation(models.Model):
     It was touched when it was last active, or *kept_at*: when its owner kept, restored or imported it. Without a touch
     it is deleted at *retention_ends_at*, a moment that its owner has been told; every touch empties that. Until it is
     permanently deleted it says whether it was *deleted_by_retention*.
-    *model_of_run* is not stored: the language model and the effort that the run in hand was begun with.
+    *metadata* is what a program has noted on it: pairs of text.
+    *model_of_run* is not stored: the language model and the effort that the run in hand was begun with; nor is
+    *parameters_of_run*, what a program has asked for in it.
     """
 
     model_of_run: tuple[str, str] | None = None
+    parameters_of_run: Mapping[str, Any] | None = None
 
     public_id = models.UUIDField(_("public id"), default=uuid.uuid4, unique=True, editable=False)
     owner = models.ForeignKey(
@@ -65,6 +70,7 @@ class Conversation(models.Model):
     notes = models.TextField(blank=True, editable=False, default="", db_default="")
     kept_out_of_recall = models.BooleanField(default=False, db_default=False, editable=False)
     searches_web = models.BooleanField(_("searches the web"), default=False, db_default=False)
+    metadata = models.JSONField(default=dict, db_default={}, blank=True, editable=False)
     archived = models.BooleanField(_("archived"), default=False)
     starred = models.BooleanField(_("starred"), default=False)
     folder = models.ForeignKey(

@@ -45,6 +45,8 @@ class Run(models.Model):
     reasoning were there when it began; it takes the place of the run before it, and *asked_before* are the moments of
     the last minute at which that one and those before it were asked for: they count for the limit of a minute.
 
+    *parameters* are what a program has asked for, for this reply alone: `services.language_models.run_parameters`.
+
     *waiting_since* is when it was put in the queue last: when it was stored, or given back by a worker.
 
     What a resumed reply needs is stored when approval is awaited: the *tool_seconds* that it has used of its time, and
@@ -88,6 +90,7 @@ class Run(models.Model):
     text_before = models.PositiveIntegerField(_("continued from character"), default=0, db_default=0)
     reasoning_before = models.PositiveIntegerField(default=0, db_default=0)
     asked_before = ArrayField(models.DateTimeField(), default=list, db_default=[])
+    parameters = models.JSONField(default=dict, db_default={}, editable=False)
     stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     waiting_since = models.DateTimeField(_("waiting since"), db_default=Now())

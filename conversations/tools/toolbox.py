@@ -101,6 +101,24 @@ class WithdrawnTool:
         raise ToolUnknown
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramToolbox(Toolbox):
+    """Functions of the program that asked for a reply, which runs them itself; *given* are their schemas."""
+
+    given: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def schemas(self) -> tuple[dict[str, Any], ...]:
+        return self.given
+
+
+def program_toolbox(schemas: Iterable[dict[str, Any]]) -> ProgramToolbox:
+    """Return the functions that *schemas* describe, which can't be called here."""
+    given = tuple(schemas)
+    names = (schema["function"]["name"] for schema in given)
+    return ProgramToolbox({name: WithdrawnTool(name) for name in names}, given)
+
+
 def withdrawn_tools(names: Iterable[str]) -> Toolbox:
     """Return a toolbox with nothing but names, for a prompt with calls of tools that are gone.
 

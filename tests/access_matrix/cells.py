@@ -110,7 +110,7 @@ def body_cells() -> Iterator[BodyCell]:
 def key_cells() -> Iterator[KeyCell]:
     for route in routes_with_a_door():
         if door_of(route.name) is Door.KEY:
-            for method, scopes in product(METHODS, (("chat",), ("read",), ("chat", "read"))):
+            for method, scopes in product((*METHODS, "DELETE"), (("chat",), ("read",), ("chat", "read"))):
                 for who in Who:
                     yield from (KeyCell(route, method, who, scopes, ids) for ids in ("alice's", "unknown"))
 

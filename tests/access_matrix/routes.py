@@ -116,7 +116,11 @@ CONVERSATIONS = {
         ),
     },
 }
-API = ("api_models", "api_model", "api_chat_completions", "api_window")
+API = (
+    *("api_models", "api_model", "api_chat_completions", "api_window"),
+    *("api_responses", "api_response", "api_cancel_response", "api_input_items", "api_input_tokens"),
+    *("api_conversations", "api_conversation", "api_items", "api_item"),
+)
 DOORS: dict[str, Door] = {
     **{f"conversations:{name}": Door.KEY for name in API},
     **{f"conversations:{name}": door for door, names in CONVERSATIONS.items() for name in names},

@@ -19,22 +19,49 @@ from .people import Who
 from .world import CANARY, STATES, World, fingerprint
 
 pytestmark = pytest.mark.django_db
-METHOD_OF = {"api_chat_completions": "POST"}
-SCOPES_OF = {"api_chat_completions": {"chat"}, "api_window": {"read"}}
+METHODS_OF = {
+    "api_chat_completions": {"POST"},
+    "api_responses": {"POST"},
+    "api_response": {"GET", "DELETE"},
+    "api_cancel_response": {"POST"},
+    "api_input_tokens": {"POST"},
+    "api_conversations": {"POST"},
+    "api_conversation": {"GET", "POST", "DELETE"},
+    "api_items": {"GET", "POST"},
+}
+ASK, READ = {"chat"}, {"read"}
+# What shows words is not for keys that only read records.
+SHOW_WORDS = ("api_response", "api_input_items", "api_conversation", "api_items", "api_item")
+SCOPES_OF = {("api_window", "GET"): READ, **{(name, "GET"): ASK for name in SHOW_WORDS}}
+# What has an owner, and the status that the owner gets.
+OWN = {
+    ("api_window", "GET"): 200,
+    ("api_response", "GET"): 200,
+    ("api_response", "DELETE"): 200,
+    ("api_cancel_response", "POST"): 400,  # it was not made in the background
+    ("api_input_items", "GET"): 200,
+    ("api_conversation", "GET"): 200,
+    ("api_conversation", "POST"): 400,  # without metadata
+    ("api_conversation", "DELETE"): 200,
+    ("api_items", "GET"): 200,
+    ("api_items", "POST"): 400,  # without items
+    ("api_item", "GET"): 200,
+}
 
 
 def expected(cell: KeyCell) -> int:
     name = cell.route.name.partition(":")[2]
-    if cell.method != METHOD_OF.get(name, "GET"):
+    if cell.method not in METHODS_OF.get(name, {"GET"}):
         return 405
+    scopes = SCOPES_OF.get((name, cell.method), ASK | READ if cell.method == "GET" else ASK)
     if cell.who in (Who.ANONYMOUS, Who.DEACTIVATED):
         return 401
-    if cell.who in STATES or not SCOPES_OF.get(name, {"chat", "read"}) & set(cell.scopes):
+    if cell.who in STATES or not scopes & set(cell.scopes):
         return 403
-    if name == "api_chat_completions":
+    if name in ("api_chat_completions", "api_responses", "api_input_tokens"):
         return 400  # it says nothing that could be answered
-    if name == "api_window":
-        return 200 if cell.who is Who.OWNER and cell.ids == "alice's" else 404
+    if (name, cell.method) in OWN:
+        return OWN[name, cell.method] if cell.who is Who.OWNER and cell.ids == "alice's" else 404
     return 404 if name == "api_model" and cell.ids == "unknown" else 200
 
 
@@ -57,7 +84,7 @@ def complaint_about(cell: KeyCell, world: World) -> str | None:
     body = response.content.decode()
     if response.status_code >= 400 and set(json.loads(body)) != {"error"}:
         return f"{cell}: not an error as clients read it"
-    if CANARY in body or (cell.who is not Who.OWNER and world.alices.ids["key_text"] in body):
+    if cell.who is not Who.OWNER and (CANARY in body or world.alices.ids["key_text"] in body):
         return f"{cell}: Alice's words are in it"
     return None
 

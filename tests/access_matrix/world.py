@@ -28,6 +28,7 @@ from chatsite.accounts.models import (
     User,
 )
 from chatsite.accounts.sessions.session_store import SessionStore
+from conversations.core.api.item_ids import StoredId, conversation_id
 from conversations.models import (
     ApiKey,
     Calibration,
@@ -174,6 +175,9 @@ def belongings_of(user: User, content: str) -> Belongings:
         "public_id": conversation.public_id,
         "deleted_id": deleted.public_id,
         "reply_id": posted.reply.pk,
+        "response_id": f"resp_{StoredId(conversation.public_id, posted.reply.pk).suffix}",
+        "conversation_id": conversation_id(conversation.public_id),
+        "item_id": f"msg_{StoredId(conversation.public_id, posted.message.pk).suffix}",
         "message_id": posted.message.pk,
         "scenario_id": scenario.pk,
         "awaiting_approval_id": awaiting.reply.conversation.public_id,
@@ -238,6 +242,9 @@ def unknown_ids() -> dict[str, Any]:
         "import_id": uuid.uuid4(),
         "key_id": uuid.uuid4(),
         "window_id": uuid.uuid4(),
+        "response_id": f"resp_{StoredId(uuid.uuid4(), UNKNOWN).suffix}",
+        "conversation_id": conversation_id(uuid.uuid4()),
+        "item_id": f"msg_{StoredId(uuid.uuid4(), UNKNOWN).suffix}",
         "name": "no-such-model",
         "number": 0,
         "pk": UNKNOWN,

@@ -48,7 +48,8 @@ class Person:
         fields = {"name": f"{canary} scenario", "system_prompt": f"{canary} prompt"}
         self.scenario = Scenario.objects.create(owner=owner, **fields)
         self.conversation = begin(owner)
-        Conversation.objects.filter(pk=self.conversation.pk).update(title=f"{canary} title", scenario=self.scenario)
+        changes = {"title": f"{canary} title", "metadata": {"note": f"{canary} metadata"}}
+        Conversation.objects.filter(pk=self.conversation.pk).update(scenario=self.scenario, **changes)
         save_notes(self.conversation, f"{canary} notes")
         save_about_me(owner, f"{canary} about me")
         self.conversation.refresh_from_db()
@@ -81,6 +82,7 @@ class Person:
         add_call(posted.reply, f"{canary}_tool", f'{{"note": "{canary} note"}}', step=2, **made_up)
         end_reply(posted.reply.pk, COMPLETE, content=f"{canary} answer", reasoning=thoughts)
         Message.objects.filter(pk=posted.reply.pk).update(error_params={"said": f"{canary} error"})
+        Run.objects.filter(reply=posted.reply).update(parameters={"instructions": f"{canary} instructions"})
         return posted.reply
 
     def _said_before(self, canary: str) -> Message:

@@ -22,8 +22,8 @@ MESSAGES = """
 SELECT reply.id, reply.content, reply.state, parent.content AS question,
        (SELECT count(*) FROM conversations_completion row WHERE row.reply_id = reply.id) AS requests
 FROM conversations_message reply JOIN conversations_message parent ON parent.id = reply.parent_id
-WHERE reply.role = 'assistant' AND reply.step_of_id IS NULL AND reply.id > %s
-  AND NOT EXISTS (SELECT FROM conversations_messageorigin origin WHERE origin.message_id = reply.id)
+WHERE reply.role = 'assistant' AND reply.id > %s
+  AND EXISTS (SELECT FROM conversations_run run WHERE run.reply_id = reply.id)
 """
 LIVE_RUNS_OF_ENDED = """
 SELECT run.* FROM conversations_run run JOIN conversations_message reply ON reply.id = run.reply_id

@@ -24,7 +24,7 @@ LANGUAGE_MODELS = (
     "cut-after-5", "cut-before", "eof-after-5", "no-finish",
     "bad-json-after-3", "not-a-chunk", "error-in-stream-after-3", "hang-after-3", "hang-headers", "html-200",
     "status-401", "status-503", "status-503-times-1", "status-503-after-5-times-1", "huge-line", "surrogates", "length",
-    "tools-script", "tool-calls",
+    "tools-script", "tool-calls", "reasoning",
     "paced-20-60",
     "usage-none", "usage-negative", "usage-7-9999999", "usage-7-99999999999999",
 )  # fmt: skip

@@ -212,7 +212,7 @@ def test_a_wrong_key_opens_nothing(site, key):
 
 def test_an_address_where_nothing_is_answers_in_the_same_form(site, client):
     with pytest.raises(openai.NotFoundError) as refusal:
-        client.responses.create(model="ok", input="hello")
+        client.embeddings.create(model="ok", input="hello")
     assert refusal.value.code == "not_found"
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, cast
 
 from conversations.core.errors import ParameterInvalid
@@ -68,13 +69,27 @@ def read_chat_messages(given: Any) -> ChatMessages:
     messages = [_read_message(each, f"messages[{place}]") for place, each in enumerate(given)]
     pictures = _read_pictures(given)
     _check_calls(messages)
+    places = [f"messages[{place}]" for place in range(len(messages))]
+    return part_messages(messages, places, "messages", pictures)
+
+
+def part_messages(
+    messages: Sequence[PromptMessage],
+    places: Sequence[str],
+    parameter: str,
+    pictures: Mapping[int, tuple[GivenPicture, ...]] = MappingProxyType({}),
+) -> ChatMessages:
+    """Part *messages*, whose calls have their results; *pictures* are theirs, by number.
+
+    Errors name *parameter*, or the one of *places* of a message.
+    """
     first = next((place for place, each in enumerate(messages) if each.role != "system"), len(messages))
     newest = next((place for place in reversed(range(first, len(messages))) if messages[place].role == "user"), None)
     if newest is None:
-        raise ParameterInvalid("messages", "there is no message of the user")
-    _check_steps(messages, newest)
+        raise ParameterInvalid(parameter, "there is no message of the user")
+    _check_steps(messages, places, newest)
     if not messages[newest].content.strip() and newest not in pictures:
-        raise ParameterInvalid(f"messages[{newest}].content", "the newest message of the user is empty")
+        raise ParameterInvalid(f"{places[newest]}.content", "the newest message of the user is empty")
     return ChatMessages(
         "\n\n".join(each.content for each in messages[:first] if each.content),
         tuple(messages[first:newest]),
@@ -122,13 +137,13 @@ def _refuse_unanswered(waiting: Mapping[str, int]) -> None:
         raise ParameterInvalid(f"messages[{place}].tool_calls", reason)
 
 
-def _check_steps(messages: Sequence[PromptMessage], newest: int) -> None:
+def _check_steps(messages: Sequence[PromptMessage], places: Sequence[str], newest: int) -> None:
     """Refuse all but calls and results behind the newest message of the user."""
     for place in range(newest + 1, len(messages)):
         message = messages[place]
         if message.role != "tool" and not message.tool_calls:
             reason = "behind the last message of the user only tool calls and their results may stand"
-            raise ParameterInvalid(f"messages[{place}]", reason)
+            raise ParameterInvalid(places[place], reason)
 
 
 def _read_message(given: Any, where: str) -> PromptMessage:

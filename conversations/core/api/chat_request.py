@@ -44,7 +44,7 @@ class ChatRequest:
 
     *sampling* goes to the provider as it is; *extra_prompt* is what it makes of that in the prompt, to be counted: the
     schema of the answer. *tools* are the client's own, called by nothing but the client. *most_output_tokens* came as
-    *most_output_field*. *given* are all of its parameters as they came.
+    *most_output_field*. *truncates* says that older messages may be left out. *given* are all parameters as they came.
     """
 
     language_model: str
@@ -55,6 +55,7 @@ class ChatRequest:
     effort: str = ""
     most_output_tokens: int | None = None
     most_output_field: str = "max_completion_tokens"
+    truncates: bool = True
     streams: bool = False
     tells_usage: bool = False
     conversation: uuid.UUID | None = None
@@ -88,18 +89,18 @@ def read_chat_request(body: bytes, conversation: str | None = None) -> ChatReque
         if name in given and not any(given[name] == each and type(given[name]) is type(each) for each in values):
             taken = " or ".join(json.dumps(each) for each in values)
             raise ParameterInvalid(name, f"only {taken} is supported")
-    tools = _read_tools(given.get("tools", []))
+    tools = read_tools(given.get("tools", []))
     sampling = {name: read(given[name], name) for name, read in SAMPLING.items() if name in given}
-    sampling |= _read_tool_choice(given, tools)
+    sampling |= read_tool_choice(given, tools)
     output_field, output_tokens = _read_output_limit(given)
-    streams = _boolean(given.get("stream", False), "stream")
+    streams = read_boolean(given.get("stream", False), "stream")
     return ChatRequest(
-        language_model=_model(given.get("model")),
+        language_model=read_model(given.get("model")),
         messages=read_chat_messages(given.get("messages")),
         sampling=sampling,
         tools=tools,
         may_call=given.get("tool_choice") != "none",
-        effort=_effort(given.get("reasoning_effort", "")),
+        effort=read_effort(given.get("reasoning_effort", ""), "reasoning_effort"),
         most_output_tokens=output_tokens,
         most_output_field=output_field,
         streams=streams,
@@ -109,19 +110,19 @@ def read_chat_request(body: bytes, conversation: str | None = None) -> ChatReque
     )
 
 
-def _model(value: Any) -> str:
+def read_model(value: Any) -> str:
     if not isinstance(value, str) or not value:
         raise ParameterInvalid("model", "the name of a language model is needed")
     return value
 
 
-def _effort(value: Any) -> str:
+def read_effort(value: Any, name: str) -> str:
     if value not in ("", *EFFORTS):
-        raise ParameterInvalid("reasoning_effort", f"it is none of {', '.join(EFFORTS)}")
+        raise ParameterInvalid(name, f"it is none of {', '.join(EFFORTS)}")
     return str(value)
 
 
-def _boolean(value: Any, name: str) -> bool:
+def read_boolean(value: Any, name: str) -> bool:
     if not isinstance(value, bool):
         raise ParameterInvalid(name, "true or false is needed")
     return value
@@ -163,18 +164,18 @@ def _response_format(value: Any, name: str) -> Mapping[str, Any]:
     kind = value.get("type") if isinstance(value, dict) else None
     if kind not in ("text", "json_object", "json_schema"):
         raise ParameterInvalid(f"{name}.type", "it is none of text, json_object, json_schema")
-    _only_fields(value, ("type", "json_schema") if kind == "json_schema" else ("type",), name)
+    refuse_other_fields(value, ("type", "json_schema") if kind == "json_schema" else ("type",), name)
     if kind == "json_schema":
         schema = value.get("json_schema")
         if not isinstance(schema, dict) or not isinstance(schema.get("schema"), dict):
             raise ParameterInvalid(f"{name}.json_schema.schema", "it is not an object")
-        _only_fields(schema, ("name", "schema", "strict", "description"), f"{name}.json_schema")
+        refuse_other_fields(schema, ("name", "schema", "strict", "description"), f"{name}.json_schema")
         _check_name(schema.get("name"), f"{name}.json_schema.name")
         _check_schema(schema, f"{name}.json_schema")
     return value  # type: ignore[no-any-return]
 
 
-def _read_tools(value: Any) -> tuple[Mapping[str, Any], ...]:
+def read_tools(value: Any) -> tuple[Mapping[str, Any], ...]:
     if not isinstance(value, list) or len(value) > MOST_TOOLS:
         raise ParameterInvalid("tools", f"it is not a list of at most {MOST_TOOLS}")
     tools = tuple(_read_tool(each, f"tools[{place}]") for place, each in enumerate(value))
@@ -186,16 +187,16 @@ def _read_tools(value: Any) -> tuple[Mapping[str, Any], ...]:
 def _read_tool(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, dict) or value.get("type") != "function" or not isinstance(value.get("function"), dict):
         raise ParameterInvalid(where, 'only functions are supported, as {"type": "function", "function": {…}}')
-    _only_fields(value, ("type", "function"), where)
+    refuse_other_fields(value, ("type", "function"), where)
     function = {name: part for name, part in value["function"].items() if part is not None}
-    _only_fields(function, ("name", "description", "parameters", "strict"), f"{where}.function")
+    refuse_other_fields(function, ("name", "description", "parameters", "strict"), f"{where}.function")
     _check_name(function.get("name"), f"{where}.function.name")
     if not isinstance(function.get("description", ""), str):
         raise ParameterInvalid(f"{where}.function.description", "it is not text")
     if not isinstance(function.get("parameters", {}), dict):
         raise ParameterInvalid(f"{where}.function.parameters", "it is not an object")
     _check_properties(function.get("parameters", {}).get("properties", {}), f"{where}.function.parameters.properties")
-    _boolean(function.get("strict", False), f"{where}.function.strict")
+    read_boolean(function.get("strict", False), f"{where}.function.strict")
     _check_schema(function, f"{where}.function")
     return {"type": "function", "function": function}
 
@@ -216,14 +217,14 @@ def _check_properties(properties: Any, where: str) -> None:
             raise ParameterInvalid(f"{here}.enum", "it is not a list")
 
 
-def _read_tool_choice(given: Mapping[str, Any], tools: tuple[Mapping[str, Any], ...]) -> dict[str, Any]:
+def read_tool_choice(given: Mapping[str, Any], tools: tuple[Mapping[str, Any], ...]) -> dict[str, Any]:
     """Return what is said of how the tools are called; without tools nothing can be."""
     said: dict[str, Any] = {}
     names = {tool["function"]["name"] for tool in tools}
     choice = given.get("tool_choice", "auto")
     if isinstance(choice, dict):
         function = choice.get("function")
-        _only_fields(choice, ("type", "function"), "tool_choice")
+        refuse_other_fields(choice, ("type", "function"), "tool_choice")
         if choice.get("type") != "function" or not isinstance(function, dict) or function.get("name") not in names:
             raise ParameterInvalid("tool_choice", "it names none of the tools")
         said["tool_choice"] = {"type": "function", "function": {"name": function["name"]}}
@@ -234,7 +235,7 @@ def _read_tool_choice(given: Mapping[str, Any], tools: tuple[Mapping[str, Any], 
     if choice == "required" and not tools:
         raise ParameterInvalid("tool_choice", "there are no tools")
     if "parallel_tool_calls" in given:
-        parallel = _boolean(given["parallel_tool_calls"], "parallel_tool_calls")
+        parallel = read_boolean(given["parallel_tool_calls"], "parallel_tool_calls")
         if tools:
             said["parallel_tool_calls"] = parallel
     return said
@@ -260,17 +261,17 @@ def _read_stream_options(given: Mapping[str, Any], *, streams: bool) -> bool:
         raise ParameterInvalid("stream_options", "it goes only with stream: true")
     if not isinstance(options, dict):
         raise ParameterInvalid("stream_options", "it is not an object")
-    _only_fields(options, ("include_usage", "include_obfuscation"), "stream_options")
+    refuse_other_fields(options, ("include_usage", "include_obfuscation"), "stream_options")
     if options.get("include_obfuscation"):
         raise ParameterInvalid("stream_options.include_obfuscation", "only false is supported")
-    return _boolean(options.get("include_usage", False), "stream_options.include_usage")
+    return read_boolean(options.get("include_usage", False), "stream_options.include_usage")
 
 
 def _read_metadata(value: Any, named: str | None) -> uuid.UUID | None:
     """Return the id of the conversation that the metadata or a header names, None where neither does."""
     if not isinstance(value, dict):
         raise ParameterInvalid("metadata", "it is not an object")
-    _only_fields(value, ("conversation",), "metadata")
+    refuse_other_fields(value, ("conversation",), "metadata")
     ids = {_conversation(value["conversation"], "metadata.conversation")} if "conversation" in value else set()
     if named is not None:
         ids.add(_conversation(named, CONVERSATION_HEADER))
@@ -285,7 +286,7 @@ def _conversation(value: Any, where: str) -> uuid.UUID:
     return uuid.UUID(value)
 
 
-def _only_fields(value: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
+def refuse_other_fields(value: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
     for name in value:
         if name not in names:
             raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")

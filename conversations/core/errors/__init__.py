@@ -90,7 +90,7 @@
       │ └ ReadingDisabled, ReasonRequired
       └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound, PictureNotFound
         SavedPromptNotFound, FolderNotFound  also someone else's
-        ApiKeyInvalid, ApiScopeMissing, ApiOff, ApiKeyNotFound, WindowNotFound
+        ApiKeyInvalid, ApiScopeMissing, ApiOff, ApiKeyNotFound, WindowNotFound, ResponseNotFound, ItemNotFound
         ShareNotFound                 also one that is over, revoked or someone else's
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
@@ -145,7 +145,9 @@ from .api import (
     ApiOff,
     ApiScopeMissing,
     IdempotencyKeyReused,
+    ItemNotFound,
     ParameterInvalid,
+    ResponseNotFound,
     TooManyApiKeys,
     WindowNotFound,
 )
@@ -388,6 +390,7 @@ __all__ = [
     "ImportsForbidden",
     "InputError",
     "InvalidHistory",
+    "ItemNotFound",
     "KeptReasoningTooLong",
     "LanguageModelNotFound",
     "LanguageModelNotOffered",
@@ -450,6 +453,7 @@ __all__ = [
     "ReplyTooExpensive",
     "RequestTooLarge",
     "RequestTooSlow",
+    "ResponseNotFound",
     "RoomUsedUpByReasoning",
     "SavedPromptIncomplete",
     "SavedPromptNameTaken",

@@ -63,6 +63,16 @@ class WindowNotFound(AccessError):
     template = "There is no such window record, or it is not yours."
 
 
+class ResponseNotFound(AccessError):
+    code = "response_not_found"
+    template = "There is no such response, or it is not yours."
+
+
+class ItemNotFound(AccessError):
+    code = "item_not_found"
+    template = "There is no such item in this conversation."
+
+
 class ApiKeyRateReached(LimitReached):
     code = "key_rate_reached"
     template = "This API key has asked as often as it may in a minute. It can ask again at %(opens_at)s."

@@ -16,6 +16,7 @@ class ConversationError(Exception):
 
     singular: ClassVar[str] = ""
     counted: ClassVar[str] = ""
+    parameter: str = ""  # of the request of a program that it speaks of
 
     def __init__(self, **params: object) -> None:
         self.params = params

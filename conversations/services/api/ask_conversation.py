@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from conversations.access import find_conversation, lock_admitted
+from conversations.access import lock_admitted
 from conversations.core.api.chat_request import ChatRequest
-from conversations.core.errors import ConversationNotFound, ParameterInvalid
+from conversations.core.errors import ParameterInvalid
 from conversations.models import ApiKey, Conversation, RepeatableRequest, Run
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.language_models.model_choice import choose_model
@@ -25,7 +25,7 @@ from conversations.services.messages.post_message import post_message
 from conversations.services.pictures.pictures import add_picture
 
 from .chat_pictures import check_model_sees, naming
-from .key_models import find_model_of_key
+from .key_models import find_conversation_of_key, find_model_of_key
 from .repeatable_requests import Repeatable, find_repeated, leave_once
 
 
@@ -115,7 +115,4 @@ def _find_or_begin(key: ApiKey, public_id: uuid.UUID, request: ChatRequest) -> C
         start_conversation(
             user=key.owner, public_id=public_id, scenario_id=scenario_id, language_model=request.language_model
         )
-    conversation = find_conversation(key.owner, public_id)
-    if key.is_bound and conversation.scenario_id != key.scenario_id:
-        raise ConversationNotFound
-    return conversation
+    return find_conversation_of_key(key, public_id)

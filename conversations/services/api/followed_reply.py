@@ -25,11 +25,13 @@ from conversations.core.errors import (
 )
 from conversations.core.errors.stored_errors import sentence_for
 from conversations.core.frames.definitions import ReplyDelta, ReplyDone, ReplyFailed, ReplyHtml, ReplyReasoning
+from conversations.core.prompt.messages import PromptToolCall
 from conversations.live.database_retries import retry_while_database_down
 from conversations.live.fanout import conversation_topic
 from conversations.live.heard_topic import HeardTopic
 from conversations.models import Completion, Message
 from conversations.models.message import MessageState
+from conversations.providers.openai_api.completion_stream import ToolCallDelta
 from conversations.services.replies.step_progress import StepProgress
 from conversations.services.replies.stop_reply import stop_reply
 
@@ -139,7 +141,7 @@ class FollowedReply(EventQueue):
         """Read what has been added; return whether it has ended."""
         self._woken.clear()
         step = self._step
-        reading = await retry_while_database_down(partial(_read, self._asked))
+        reading = await retry_while_database_down(partial(read_reply, self._asked))
         self.window_id = self.window_id or reading.window_id
         if reading.text.startswith(self._sent):
             added, self._sent = reading.text[len(self._sent) :], reading.text
@@ -155,7 +157,9 @@ class FollowedReply(EventQueue):
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class ReplySoFar:
+    """A reply as far as it is stored, and how it ended, if it has; *step_length* is that of its current step's text."""
+
     text: str
     step_length: int
     reasoning: str
@@ -163,9 +167,10 @@ class _Reading:
     end: Event | None
 
 
-def _read(asked: AskedReply) -> _Reading:
+def read_reply(asked: AskedReply) -> ReplySoFar:
     """Read a reply with its steps, as far as it is stored. Raises `ConversationNotFound` once it is deleted."""
-    is_of_it = Q(pk=asked.reply_id) | Q(step_of=asked.reply_id, role="assistant")
+    # A step that was asked for by itself, and answered by the program, is another response.
+    is_of_it = Q(pk=asked.reply_id) | Q(step_of=asked.reply_id, role="assistant", run=None)
     rows = list(Message.objects.filter(is_of_it).order_by("position"))
     if not rows or rows[-1].pk != asked.reply_id:
         raise ConversationNotFound
@@ -179,7 +184,7 @@ def _read(asked: AskedReply) -> _Reading:
         .first()
     )
     end = None if reply.state == MessageState.STREAMING else _end_of(reply, text, reasoning, window_id)
-    return _Reading(text, len(reply.content), reasoning, window_id, end)
+    return ReplySoFar(text, len(reply.content), reasoning, window_id, end)
 
 
 def _end_of(reply: Message, text: str, reasoning: str, window_id: uuid.UUID | None) -> Event:
@@ -203,5 +208,7 @@ def _end_of(reply: Message, text: str, reasoning: str, window_id: uuid.UUID | No
         cost_usd=sums["cost_usd__sum"],
         window_id=window_id or uuid.UUID(int=0),
     )
-    progress = StepProgress(may_call=False, pieces=[text], thoughts=[reasoning] if reasoning else [])
+    progress = StepProgress(pieces=[text], thoughts=[reasoning] if reasoning else [])
+    for index, call in enumerate(map(PromptToolCall.from_json, reply.tool_calls)):
+        progress.add_call(ToolCallDelta(index, call.id, call.name, call.arguments))
     return CompletedChat(progress, usage, last.finish_reason if last and last.finish_reason else "stop")

@@ -1,9 +1,12 @@
-"""The language models that a key may use: those on offer to its owner, within what the key names and its scenario."""
+"""What a key may use: language models on offer to its owner, and the owner's conversations, within its bounds."""
 
 from __future__ import annotations
 
-from conversations.core.errors import LanguageModelNotOffered, ScenarioNotFound
-from conversations.models import ApiKey, Scenario
+import uuid
+
+from conversations.access import find_conversation
+from conversations.core.errors import ConversationNotFound, LanguageModelNotOffered, ScenarioNotFound
+from conversations.models import ApiKey, Conversation, Scenario
 from conversations.providers.catalog.language_models import ConfiguredModel
 from conversations.selectors.conversations.scenarios import find_scenario
 from conversations.services.language_models.model_choice import offered_models
@@ -40,3 +43,13 @@ def find_model_of_key(key: ApiKey, name: str) -> ConfiguredModel:
     if found is None:
         raise LanguageModelNotOffered
     return found
+
+
+def find_conversation_of_key(key: ApiKey, public_id: uuid.UUID | None) -> Conversation:
+    """Return a conversation of the key's owner. Raises `ConversationNotFound`, also beyond the scenario of a key."""
+    if public_id is None:
+        raise ConversationNotFound
+    conversation = find_conversation(key.owner, public_id)
+    if key.is_bound and conversation.scenario_id != key.scenario_id:
+        raise ConversationNotFound
+    return conversation

@@ -35,6 +35,7 @@ from conversations.services.language_models.calibration import learn_limit, lear
 from conversations.services.language_models.effective_policy import effective_policy
 from conversations.services.language_models.model_context import ModelContext, named_model_context
 from conversations.services.language_models.reply_reserve import largest_own_reserve_tokens
+from conversations.services.language_models.run_parameters import without_dropping
 from conversations.services.limits.message_checks import check_message_length
 from conversations.services.windows.build_window import count_draft
 
@@ -106,9 +107,9 @@ def prepare_chat(
     context = named_model_context(configured.name)
     scenario = scenario_of_key(key)
     settings_of = scenario or Scenario(owner=key.owner, language_model=configured.name)
-    _check_the_model_takes_it(request, configured)
+    check_abilities(request, configured)
     check_model_sees(configured, request.messages.pictures)
-    sampling, effort = _bounded_sampling(request, settings_of, configured)
+    sampling, effort = bounded_sampling(request, settings_of, configured)
     policy = _policy(request, settings_of, context, is_bound=scenario is not None)
     if most_reserve_tokens is not None:
         reserve_tokens = policy.reply_reserve_tokens or context.language_model.reply_reserve_tokens
@@ -162,7 +163,7 @@ def prepare_tighter_chat(refused: PreparedChat, error: ContextTooLong) -> Prepar
         raise error from None
 
 
-def _check_the_model_takes_it(request: ChatRequest, configured: ConfiguredModel) -> None:
+def check_abilities(request: ChatRequest, configured: ConfiguredModel) -> None:
     if request.tools and not configured.abilities.may_take_tools:
         raise ParameterInvalid("tools", "this language model can't call tools")
     if request.effort and not configured.abilities.first_accepted(request.effort):
@@ -174,30 +175,42 @@ def _check_the_model_takes_it(request: ChatRequest, configured: ConfiguredModel)
                 raise ParameterInvalid(name, "this language model does not take it")
 
 
-def _bounded_sampling(
+def bounded_sampling(
     request: ChatRequest, scenario: Scenario, configured: ConfiguredModel
 ) -> tuple[dict[str, Any], str]:
     """Return the sampling parameters and the effort: the scenario's, and the request's beside them."""
     for name, value in request.sampling.items():
         if name in scenario.sampling and scenario.sampling[name] != value:
-            raise ParameterInvalid(name, "the scenario of this key sets it to another value")
+            raise ParameterInvalid(name, "the scenario sets it to another value")
     effort = configured.abilities.first_accepted(scenario.effort)
     if request.effort and effort and request.effort != effort:
-        raise ParameterInvalid("reasoning_effort", "the scenario of this key sets it to another value")
+        raise ParameterInvalid("reasoning_effort", "the scenario sets it to another value")
     return {**scenario.sampling, **request.sampling}, request.effort or effort
 
 
 def _policy(request: ChatRequest, scenario: Scenario, context: ModelContext, *, is_bound: bool) -> WindowPolicy:
     """Return the window policy, with the room for the reply that was asked for: never more than there may be."""
+    scenario = scenario if request.truncates else without_dropping(scenario)
     policy = replace(effective_policy(scenario, context), recall_share=0.0)
+    asked_tokens = reserve_asked_for(request, policy, context, is_bound=is_bound)
+    return policy if asked_tokens is None else replace(policy, reply_reserve_tokens=asked_tokens)
+
+
+def reserve_asked_for(
+    request: ChatRequest, policy: WindowPolicy, context: ModelContext, *, is_bound: bool
+) -> int | None:
+    """Return the room for the reply that *request* asks for, None where it asks for none. Raises `ParameterInvalid`.
+
+    A key that *is_bound* to a scenario gives no more than that does.
+    """
     if (asked_tokens := request.most_output_tokens) is None:
-        return policy
+        return None
     own_tokens = policy.reply_reserve_tokens or context.language_model.reply_reserve_tokens
     most_tokens = own_tokens if is_bound else max(own_tokens, largest_own_reserve_tokens(context))
     if asked_tokens > most_tokens:
         reason = f"at most {most_tokens} fit here, with {request.language_model}"
         raise ParameterInvalid(request.most_output_field, reason)
-    return replace(policy, reply_reserve_tokens=asked_tokens)
+    return asked_tokens
 
 
 def _turn(request: ChatRequest, system_prompt: str, context: ModelContext, shown: ShownPictures) -> Turn:

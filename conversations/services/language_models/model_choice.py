@@ -13,7 +13,7 @@ from chatsite.accounts.sign_up.domains import email_domain
 from conversations.core.errors import EffortNotAccepted, LanguageModelNotOffered
 from conversations.models import Conversation, Scenario
 from conversations.providers.catalog.language_models import ConfiguredModel, default_language_model, language_models
-from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox
+from conversations.tools.toolbox import NO_TOOLS, Toolbox, program_toolbox, scenario_toolbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,15 @@ def takes_tools(conversation: Conversation) -> bool:
 
 
 def conversation_toolbox(conversation: Conversation) -> Toolbox:
-    """Return the tools of the conversation's scenario; none where its model is known to take none."""
-    return scenario_toolbox(conversation.scenario) if takes_tools(conversation) else NO_TOOLS
+    """Return the tools of the conversation's next reply; none where its model is known to take none."""
+    return reply_toolbox(conversation) if takes_tools(conversation) else NO_TOOLS
+
+
+def reply_toolbox(conversation: Conversation) -> Toolbox:
+    """Return the functions of the program that asks for a reply; else the tools of the conversation's scenario."""
+    if schemas := (conversation.parameters_of_run or {}).get("tools"):
+        return program_toolbox(schemas)
+    return scenario_toolbox(conversation.scenario)
 
 
 def use_model_of_run(conversation: Conversation, language_model: str, effort: str) -> None:

@@ -25,6 +25,7 @@ from conversations.core.window.history import HistoryMessage
 from conversations.live.fanout import RUNS, publish, publish_frame
 from conversations.models import Conversation, Message
 from conversations.services.language_models.model_context import conversation_context
+from conversations.services.language_models.run_parameters import use_parameters_of_run
 from conversations.services.limits.message_checks import check_message
 from conversations.services.pictures.pictures import take_pictures
 from conversations.services.windows.active_path import add_reply, lock_conversation
@@ -64,6 +65,7 @@ def post_message(
     client_id: uuid.UUID,
     grounding: Sequence[Mapping[str, Any]] = (),
     pictures: Sequence[int] = (),
+    parameters: Mapping[str, Any] | None = None,
 ) -> PostedMessage:
     """Store *content* and a reply to be made, in one transaction. The same *client_id* is the same message.
 
@@ -73,11 +75,13 @@ def post_message(
     reply is being written in it, its pictures are there, there is something to send, and `check_message`. Raises an
     `InputError`, `PromptError` or `AccessError` before anything is stored.
 
-    *grounding* is what was looked up for this message, best first: `{"text", "source", "score"}`.
+    *grounding* is what was looked up for this message, best first: `{"text", "source", "score"}`. *parameters* are what
+    a program asks for, for this reply alone: `services.language_models.run_parameters`.
     """
     with transaction.atomic():
         lock_admitted(user)
         locked = lock_conversation(conversation)
+        use_parameters_of_run(locked, parameters or {})
         if found := find_posted(locked, client_id):
             return found
         return store_checked(

@@ -62,7 +62,7 @@ class ChatHistory:
             conversation = Conversation.objects.create(
                 owner=user, scenario=scenario, title=title, last_active_at=timezone.now()
             )
-            _append(conversation, read.messages)
+            append_messages(conversation, read.messages)
         return cls(conversation)
 
     def messages(self, *, with_partial: bool = False) -> list[PromptMessage]:
@@ -89,7 +89,7 @@ class ChatHistory:
             locked = lock_conversation(self.conversation)
             refuse_while_replying(locked)
             _open_turn(locked).take(message)
-            [stored] = _append(locked, [message])
+            [stored] = append_messages(locked, [message])
         return stored
 
     def to_openai(self, *, include_system: bool = False) -> list[dict[str, Any]]:
@@ -149,7 +149,7 @@ def _open_turn(conversation: Conversation) -> ToolTurns:
     return ToolTurns()
 
 
-def _append(conversation: Conversation, messages: Sequence[PromptMessage]) -> list[Message]:
+def append_messages(conversation: Conversation, messages: Sequence[PromptMessage]) -> list[Message]:
     """Store *messages* at the end of the path, whose conversation is locked or new."""
     rows = list(_numbered(conversation, messages, conversation_context(conversation)))
     calls = take_as_steps(rows)

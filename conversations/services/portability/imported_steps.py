@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from django.utils import timezone
+
 from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.services.replies.tool_calls import LONGEST_NAME_CHARACTERS
@@ -23,12 +25,13 @@ def take_as_steps(rows: Sequence[Message]) -> list[ToolCall]:
             steps.append(row)
             continue
         if question and steps and row.role == "assistant":
-            calls += _steps_of(row, steps, question)
+            calls += make_steps(row, steps, question)
         question, steps = (row if row.role == "user" else None), []
     return calls
 
 
-def _steps_of(reply: Message, steps: Sequence[Message], question: Message) -> Iterator[ToolCall]:
+def make_steps(reply: Message, steps: Sequence[Message], question: Message) -> Iterator[ToolCall]:
+    """Make *steps* those of *reply* to *question*, and yield their calls; nothing is stored yet."""
     reply.parent_id = question.pk
     number = 0
     for row in steps:
@@ -50,5 +53,6 @@ def _ended_call(reply: Message, result: Message, function: dict[str, Any], *, st
         tool=function["name"][:LONGEST_NAME_CHARACTERS],
         arguments=function["arguments"],
         state=ToolCallState.SUCCEEDED,
+        ended_at=timezone.now(),
         message=result,
     )

@@ -22,6 +22,7 @@ from conversations.models import Completion, Conversation, Message, PathChange, 
 from conversations.providers.catalog.language_models import language_models
 from conversations.services.language_models.model_choice import choose_model, is_offered, use_model_of_run
 from conversations.services.language_models.model_context import conversation_context
+from conversations.services.language_models.run_parameters import use_parameters_of_run
 from conversations.services.limits.message_checks import MINUTE, check_regeneration
 from conversations.services.windows.active_path import lock_conversation
 from conversations.services.windows.build_window import text_so_far
@@ -69,6 +70,7 @@ def _check(user: User, conversation: Conversation, reply: Message, before: Run |
     begun_with = language_models().get(before.language_model) if before else None
     if before and begun_with and is_offered(begun_with, user):
         use_model_of_run(conversation, before.language_model, before.effort)
+    use_parameters_of_run(conversation, before.parameters if before else {})
     check_regeneration(
         user,
         conversation,
@@ -96,6 +98,7 @@ def _begin_again(conversation: Conversation, reply: Message, before: Run | None)
         text_before=len(reply.content),
         reasoning_before=len(reply.reasoning),
         asked_before=[moment for moment in asked if moment > now - MINUTE],
+        parameters=before.parameters if before else {},
     )
     PathChange.objects.create(conversation=conversation, position=reply.position)
     Conversation.objects.filter(pk=conversation.pk).update(last_active_at=now, retention_ends_at=None)

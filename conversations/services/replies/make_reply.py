@@ -31,10 +31,10 @@ from conversations.services.grounding.look_up import LookedUp, look_up, looked_u
 from conversations.services.grounding.recall import Recalled, recall, recalled_before
 from conversations.services.grounding.search_web import WebFindings, search_web
 from conversations.services.grounding.wait_for_documents import wait_for_documents
-from conversations.services.language_models.model_choice import takes_tools
+from conversations.services.language_models.model_choice import reply_toolbox, takes_tools
 from conversations.services.ledger.provider_attempts import finish_before_cancelling
 from conversations.tools.tool import ToolContext
-from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox, withdrawn_tools
+from conversations.tools.toolbox import NO_TOOLS, ProgramToolbox, Toolbox, withdrawn_tools
 
 from .complete_step import ReplySink, complete_step
 from .end_reply import stored_reasoning
@@ -42,7 +42,7 @@ from .prepare_reply import PreparedReply, load_reply, prepare_reply
 from .reasoning import NO_REASONING, Reasoning
 from .run_tool_calls import ToolRunner, run_calls
 from .step_progress import StepProgress
-from .tool_calls import calls_of_step, sent_call, store_calls, store_step
+from .tool_calls import calls_of_step, sent_call, store_calls, store_program_calls, store_step
 
 FindTools = Callable[[Message], Toolbox]
 
@@ -115,12 +115,19 @@ class _Loop:
 
     @property
     def may_call(self) -> bool:
+        if self.calls_back:
+            return not (self.is_continued or (self.reply.conversation.parameters_of_run or {}).get("may_not_call"))
         return (
             bool(self.toolbox.tools)
             and not self.is_continued
             and self.step <= settings.TOOL_STEPS
             and self.time.left_seconds() > 0
         )
+
+    @property
+    def calls_back(self) -> bool:
+        """Whether its calls are answered by the program that asked for it: then the reply ends with them."""
+        return isinstance(self.toolbox, ProgramToolbox)
 
 
 async def make_reply(
@@ -174,6 +181,8 @@ async def make_reply(
             return ReplyOutcome.COMPLETE
         if not progress.may_call:
             raise ToolStepsUsedUp
+        if loop.calls_back:
+            return ReplyOutcome.COMPLETE
         loop.tightening, loop.text = progress.tightening, "".join(progress.pieces)
         sink.show_calls()
 
@@ -197,7 +206,8 @@ def _load_loop(reply_id: int, find_tools: FindTools, holder: RunHolder | None = 
     elif reply.has_called:  # type: ignore[attr-defined]  # annotated
         loop.text, loop.reasoning = reply.content, stored_reasoning(reply)
         loop.step += reply.steps.filter(role="assistant").count()
-        loop.calls, loop.was_requested = calls_of_step(reply_id, loop.step), True
+        # Behind calls that a program has answered, it is the first request of its own.
+        loop.calls, loop.was_requested = calls_of_step(reply_id, loop.step), _was_requested(reply)
         loop.time.used_before_seconds, loop.tightening = _saved_loop(reply_id)
         if not toolbox.tools:  # they have been removed from the scenario while approval was awaited
             loop.advertised_tools = withdrawn_tools(call.name for call in map(sent_call, loop.calls))
@@ -213,13 +223,17 @@ def _load_text_so_far(loop: _Loop) -> None:
     """
     reply = loop.reply
     run = Run.objects.get(reply=reply)
-    loop.is_continued, loop.was_requested = True, reply.completions.filter(window__isnull=False).exists()
+    loop.is_continued, loop.was_requested = True, _was_requested(reply)
     loop.text = reply.content[: run.text_before]
     loop.reasoning = replace(stored_reasoning(reply), text=reply.reasoning[: run.reasoning_before])
     loop.step += reply.steps.filter(role="assistant").count()
     if loop.step > 1 and not loop.toolbox.tools:
         called = ToolCall.objects.filter(reply=reply, message__isnull=False)
         loop.advertised_tools = withdrawn_tools(call.name for call in map(sent_call, called))
+
+
+def _was_requested(reply: Message) -> bool:
+    return bool(reply.completions.filter(window__isnull=False).exists())
 
 
 def _saved_loop(reply_id: int) -> tuple[float, Decimal]:
@@ -232,7 +246,7 @@ def _save_loop(loop: _Loop) -> None:
 
 
 def _scenario_tools(reply: Message) -> Toolbox:
-    return scenario_toolbox(reply.conversation.scenario)
+    return reply_toolbox(reply.conversation)
 
 
 def _current_tools(reply_id: int, find_tools: FindTools) -> Toolbox:
@@ -309,6 +323,9 @@ def _store_calls(loop: _Loop, progress: StepProgress) -> None:
     is_cut = progress.end is not None and end_of(progress.end.finish_reason) != "whole"
     calls = progress.calls.calls(step=loop.step, is_cut=is_cut)
     kept = progress.kept_reasoning()
+    if loop.calls_back:
+        store_program_calls(loop.reply.pk, calls=calls, kept=kept, holder=loop.holder)
+        return
     loop.calls = store_calls(
         loop.reply.pk, step=loop.step, calls=calls, toolbox=loop.toolbox, kept=kept, holder=loop.holder
     )

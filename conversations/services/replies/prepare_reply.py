@@ -35,6 +35,7 @@ from conversations.services.language_models.effective_policy import (
 )
 from conversations.services.language_models.model_choice import conversation_toolbox, use_model_of_run
 from conversations.services.language_models.model_context import ModelContext, conversation_context
+from conversations.services.language_models.run_parameters import use_parameters_of_run
 from conversations.services.summaries.want_summary import want_summary
 from conversations.services.windows.build_window import (
     StoredCounts,
@@ -60,6 +61,7 @@ TO_BE_MADE = CompiledQuery(
         run_effort=F("run__effort"),
         run_worker=F("run__worker"),
         run_attempt=F("run__attempt"),
+        run_parameters=F("run__parameters"),
         has_called=Exists(CALLS),
         may_be_looked_up=Exists(DOCUMENTS),
         may_have_to_wait=Exists(DOCUMENTS.filter(state__in=STILL_READ)),
@@ -75,10 +77,12 @@ TO_BE_MADE = CompiledQuery(
 def load_reply(reply_id: int) -> Message:
     """Return the reply, its conversation with the language model and the effort that were chosen when it began.
 
-    They hold for all of its steps, also where the conversation goes on with others meanwhile.
+    They hold for all of its steps, also where the conversation goes on with others meanwhile; so does what a program
+    has asked for.
     """
     reply = TO_BE_MADE.get(reply_id)
     use_model_of_run(reply.conversation, reply.run_model, reply.run_effort)  # type: ignore[attr-defined]  # annotated
+    use_parameters_of_run(reply.conversation, reply.run_parameters or {})  # type: ignore[attr-defined]  # annotated
     return reply
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
@@ -79,6 +80,19 @@ def store_calls(
     with transaction.atomic(savepoint=False):
         lock_streaming(reply_id, holder=holder)
         return calls_of_step(reply_id, step) or ToolCall.objects.bulk_create(rows)
+
+
+def store_program_calls(
+    reply_id: int, *, calls: Sequence[PromptToolCall], kept: KeptReasoning | None, holder: RunHolder | None
+) -> None:
+    """Store the calls of functions that the program runs, with the reply that ends with them.
+
+    Raises `ReplyInterrupted` as `store_calls` does.
+    """
+    asked = [replace(call, arguments=UNSTORABLE.sub("", call.arguments)).to_json() for call in calls]
+    with transaction.atomic(savepoint=False):
+        lock_streaming(reply_id, holder=holder)
+        Message.objects.filter(pk=reply_id).update(tool_calls=asked, kept_reasoning=kept.text if kept else "")
 
 
 def _checked_row(call: PromptToolCall, toolbox: Toolbox) -> ToolCall:

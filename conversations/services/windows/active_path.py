@@ -119,16 +119,22 @@ def update_forgotten(conversation: Conversation) -> None:
 
 
 def add_reply(
-    conversation: Conversation, message: Message, context: ModelContext, *, reply_reserve_tokens: int | None = None
+    conversation: Conversation,
+    message: Message,
+    context: ModelContext,
+    *,
+    reply_reserve_tokens: int | None = None,
+    position: int | None = None,
 ) -> Message:
     """Store the empty reply to *message*, the run that will make it, and the conversation with its new head.
 
-    A message that is not stored yet is stored with them. *reply_reserve_tokens* is the room of this reply alone.
+    A message that is not stored yet is stored with them. *reply_reserve_tokens* is the room of this reply alone. Its
+    *position* is behind its steps, where it has some already.
     """
     reply = Message(
         conversation=conversation,
         parent=message,
-        position=message.position + 1,
+        position=message.position + 1 if position is None else position,
         role="assistant",
         state="streaming",
         encoding=context.language_model.encoding,
@@ -139,6 +145,7 @@ def add_reply(
         language_model=choice.configured.name,
         effort=choice.effort,
         reply_reserve_tokens=reply_reserve_tokens,
+        parameters=conversation.parameters_of_run or {},
     )
     insert_linked_rows(*([] if message.pk else [message]), reply, run)
     _move_head(conversation, reply)

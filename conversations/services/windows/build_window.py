@@ -27,6 +27,7 @@ from conversations.selectors.conversations.system_texts import system_texts
 from conversations.services.language_models.effective_policy import conversation_policy
 from conversations.services.language_models.model_choice import conversation_toolbox
 from conversations.services.language_models.model_context import ModelContext, conversation_context
+from conversations.services.language_models.run_parameters import schema_of_answer
 from conversations.tools.toolbox import Toolbox
 
 from .window_pictures import WindowPictures, with_smaller_pictures
@@ -112,7 +113,10 @@ def check_it_fits(
 
 def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox | None = None) -> Turn:
     schemas = (toolbox or conversation_toolbox(conversation)).schemas
-    schema_tokens = count_tool_schemas(schemas, language_model=conversation_context(conversation).language_model)
+    context = conversation_context(conversation)
+    schema_tokens = count_tool_schemas(schemas, language_model=context.language_model)
+    if schema := schema_of_answer(conversation):
+        schema_tokens += context.count_text(schema)
     texts = system_texts(conversation)
     return Turn(
         newest,

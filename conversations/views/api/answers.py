@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -20,7 +20,7 @@ from django.utils.cache import patch_vary_headers
 from chatsite.accounts.models import SecurityEventKind
 from chatsite.accounts.security.security_log import record_security_event
 from chatsite.postgres.faults import is_database_away
-from chatsite.postgres.pool import is_pool_full
+from chatsite.postgres.pool import is_pool_full, release_connection
 from conversations.core.errors import ApiKeyInvalid, ApiOff, ConversationError, SiteBusy
 from conversations.models import ApiKey, ApiScope
 from conversations.services.api.api_keys import authenticate, note_use, require_scope
@@ -31,6 +31,7 @@ PREFLIGHT_SECONDS = "600"
 HEADERS_TOLD = (
     "x-windowseat-window, x-windowseat-conversation, x-request-id, retry-after, x-should-retry, idempotent-replayed"
 )
+Answer = TypeVar("Answer")
 ApiView = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 
@@ -65,6 +66,34 @@ def answers_api(method: str, *scopes: ApiScope) -> Callable[[ApiView], ApiView]:
         return answer
 
     return decorate
+
+
+async def in_database(answer: Callable[..., Answer], *arguments: Any) -> Answer:
+    """Run *answer*, which reads and writes rows, in a thread; its connection goes back at once."""
+
+    def run() -> Answer:
+        try:
+            return answer(*arguments)
+        finally:
+            release_connection()
+
+    return await sync_to_async(run)()
+
+
+def by_method(**views: ApiView) -> ApiView:
+    """Return a view that hands each request to the one of *views* that answers its method."""
+
+    async def answer(request: HttpRequest, **kwargs: object) -> HttpResponseBase:
+        asked = request.headers.get("Access-Control-Request-Method") if request.method == "OPTIONS" else request.method
+        if asked in views:
+            return await views[asked](request, **kwargs)
+        response = await next(iter(views.values()))(request, **kwargs)
+        if response.status_code == 405:
+            response["Allow"] = ", ".join(views)
+        return response
+
+    answer.csrf_exempt = True  # type: ignore[attr-defined]  # no cookie is read, so none can be abused
+    return answer
 
 
 def find_key_of_request(request: HttpRequest, scopes: tuple[ApiScope, ...]) -> ApiKey:

@@ -17,15 +17,16 @@ from conversations.core.errors import (
     ConversationError,
     ConversationNotFound,
     IdempotencyKeyReused,
+    ItemNotFound,
     LanguageModelNotOffered,
     LimitReached,
     MessageRateReached,
     MoneyReserved,
-    ParameterInvalid,
     PromptError,
     RateLimited,
     ReplyInProgress,
     RequestTooLarge,
+    ResponseNotFound,
     ScenarioNotFound,
     SignInRequired,
     SiteBusy,
@@ -45,6 +46,8 @@ KINDS: dict[type[ConversationError], tuple[int, str]] = {
     ApiKeyNotFound: (404, "invalid_request_error"),
     ConversationNotFound: (404, "invalid_request_error"),
     WindowNotFound: (404, "invalid_request_error"),
+    ItemNotFound: (404, "invalid_request_error"),
+    ResponseNotFound: (404, "invalid_request_error"),
     ScenarioNotFound: (403, "permission_error"),
     LimitReached: (429, "rate_limit_error"),
     TooManyRepliesAtOnce: (429, "rate_limit_error"),
@@ -84,7 +87,7 @@ def is_api(request: HttpRequest) -> bool:
 def error_body(error: ConversationError) -> dict[str, Any]:
     """Return the error as it is told: in English, for developers."""
     _, kind = _kind_of(error)
-    param = error.parameter if isinstance(error, ParameterInvalid) else _first(PARAMETERS, error)
+    param = error.parameter or _first(PARAMETERS, error)
     code = _first(CODES, error) or error.code
     return {"error": {"message": str(error), "type": kind, "param": param, "code": code}}
 

@@ -1,0 +1,90 @@
+"""Go on with a reply whose functions a program has called: its calls and their results are steps of the next reply.
+
+    question · reply with calls                       ─▶ the program runs the functions
+    question · [calls · result · result …] · reply    ─▶ the next response; the one before is a step of it
+
+So a loop of a program looks like a loop of tools that run here: in windows, on the page and in exports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from django.db import transaction
+from django.db.models import Q
+
+from chatsite.accounts.limits import effective_limits
+from conversations.core.errors import MessageExcluded, ParameterInvalid, ReplyInProgress
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
+from conversations.live.fanout import MESSAGES, RUNS, publish
+from conversations.models import Conversation, Message, PathChange, ToolCall
+from conversations.services.language_models.model_context import conversation_context
+from conversations.services.limits.message_checks import check_message_length, check_regeneration
+from conversations.services.portability.chat_history import append_messages
+from conversations.services.portability.imported_steps import make_steps
+from conversations.services.windows.active_path import add_reply
+
+
+def answer_calls(conversation: Conversation, outputs: Mapping[str, str]) -> Message:
+    """Return a new reply behind the calls of the newest one and their *outputs*; *conversation* is locked.
+
+    Raises `ParameterInvalid` unless each call has its output, `ReplyInProgress`, or what `check_regeneration` raises.
+    """
+    asked = conversation.head
+    if asked is None or asked.role != "assistant" or not asked.tool_calls or asked.parent is None:
+        raise ParameterInvalid("input", "the response before has called no functions")
+    if not asked.has_ended:
+        raise ReplyInProgress
+    calls = [PromptToolCall.from_json(call) for call in asked.tool_calls]
+    _check_each_is_answered(calls, outputs)
+    _check_limits(conversation, asked.parent)
+    context = conversation_context(conversation)
+    asked.content_tokens = context.content_tokens(PromptMessage("assistant", asked.content, tool_calls=tuple(calls)))
+    asked.encoding = context.language_model.encoding
+    asked.save(update_fields=["content_tokens", "encoding"])
+    results = [PromptMessage("tool", outputs[call.id], tool_call_id=call.id) for call in calls]
+    return _add_reply(conversation, asked.parent, [asked, *append_messages(conversation, results)])
+
+
+def ask_behind_steps(conversation: Conversation, newest: PromptMessage, steps: Sequence[PromptMessage]) -> Message:
+    """Return a new reply to *newest* behind *steps*, calls with their results, all of which are stored.
+
+    Raises what `check_regeneration` and `check_message_length` raise; *conversation* is locked.
+    """
+    question, *rows = append_messages(conversation, [newest, *steps])
+    check_message_length(question.content_tokens, effective_limits(conversation.owner))
+    _check_limits(conversation, question)
+    return _add_reply(conversation, question, rows)
+
+
+def _check_each_is_answered(calls: Sequence[PromptToolCall], outputs: Mapping[str, str]) -> None:
+    ids = [call.id for call in calls]
+    if missing := next((call_id for call_id in ids if call_id not in outputs), None):
+        raise ParameterInvalid("input", f"there is no output for the function call {missing}")
+    if unknown := next((call_id for call_id in outputs if call_id not in ids), None):
+        raise ParameterInvalid("input", f"the response before has no function call {unknown}")
+
+
+def _check_limits(conversation: Conversation, question: Message) -> None:
+    if question.excluded:
+        raise MessageExcluded
+    check_regeneration(conversation.owner, conversation, question)
+
+
+def _add_reply(conversation: Conversation, question: Message, steps: Sequence[Message]) -> Message:
+    """Store a reply to be made behind its *steps*, which are stored; those of the reply before become its own."""
+    reply = add_reply(conversation, question, conversation_context(conversation), position=steps[-1].position + 1)
+    earlier = Q(step_of__in=steps)
+    number = Message.objects.filter(earlier, role="assistant").count()
+    Message.objects.filter(earlier).update(step_of=reply)
+    ToolCall.objects.filter(reply__in=steps).update(reply=reply)
+    calls = list(make_steps(reply, steps, question))
+    for call in calls:
+        call.step += number
+    Message.objects.bulk_update(steps, ["parent", "step_of"])
+    ToolCall.objects.bulk_create(calls)
+    PathChange.objects.create(conversation=conversation, position=steps[0].position)
+    transaction.on_commit(partial(publish, MESSAGES, "stored"))
+    transaction.on_commit(partial(publish, RUNS, "waiting"))
+    return reply

@@ -1,0 +1,120 @@
+"""`/v1/conversations`: begin, read, note metadata on and delete a conversation, and its items.
+
+There is no list of conversations, as OpenAI has none: a program knows those whose ids it was told.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, JsonResponse
+
+from conversations.core.api.item_ids import conversation_id as id_of
+from conversations.core.api.json_body import read_json_object, shown_name
+from conversations.core.api.response_items import read_items
+from conversations.core.api.response_request import read_pairs
+from conversations.core.errors import ParameterInvalid
+from conversations.models import ApiKey, ApiScope, Conversation
+from conversations.services.api.api_conversations import (
+    MOST_APPENDED,
+    append_items,
+    begin_conversation,
+    find_api_conversation,
+    find_item,
+    list_items,
+    note_metadata,
+)
+from conversations.services.conversations.deletion import delete_conversation
+
+from .answers import answers_api, by_method, in_database
+from .item_pages import item_of, page_of, read_wanted_items
+
+
+@answers_api("POST", ApiScope.CHAT)
+async def conversations(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
+    return JsonResponse(await in_database(_begin, key, request.body))
+
+
+def _begin(key: ApiKey, body: bytes) -> dict[str, Any]:
+    given = _fields(body, "items", "metadata")
+    items = read_items(given.get("items", []), "items", most=MOST_APPENDED)
+    return _about(begin_conversation(key, items, read_pairs(given.get("metadata", {}))))
+
+
+@answers_api("GET", ApiScope.CHAT)
+async def _read(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
+    return JsonResponse(_about(await in_database(find_api_conversation, key, conversation_id)))
+
+
+@answers_api("POST", ApiScope.CHAT)
+async def _update(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
+    return JsonResponse(await in_database(_note, key, conversation_id, request.body))
+
+
+def _note(key: ApiKey, conversation_id: str, body: bytes) -> dict[str, Any]:
+    conversation = find_api_conversation(key, conversation_id)
+    given = _fields(body, "metadata")
+    if "metadata" not in given:
+        raise ParameterInvalid("metadata", "it is missing")
+    note_metadata(conversation, read_pairs(given["metadata"]))
+    return _about(conversation)
+
+
+@answers_api("DELETE", ApiScope.CHAT)
+async def _delete(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
+    """Delete it as the page does: its owner can bring it back there for 30 days."""
+    await in_database(lambda: delete_conversation(find_api_conversation(key, conversation_id)))
+    return JsonResponse({"id": conversation_id, "object": "conversation.deleted", "deleted": True})
+
+
+conversation = by_method(GET=_read, POST=_update, DELETE=_delete)
+
+
+@answers_api("GET", ApiScope.CHAT)
+async def _list(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
+    return JsonResponse(await in_database(_listed, key, conversation_id, request.GET.dict()))
+
+
+def _listed(key: ApiKey, conversation_id: str, query: dict[str, str]) -> dict[str, Any]:
+    wanted = read_wanted_items(query)
+    return page_of(*list_items(find_api_conversation(key, conversation_id), wanted))
+
+
+@answers_api("POST", ApiScope.CHAT)
+async def _append(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
+    return JsonResponse(await in_database(_appended, key, conversation_id, request.body))
+
+
+def _appended(key: ApiKey, conversation_id: str, body: bytes) -> dict[str, Any]:
+    found = find_api_conversation(key, conversation_id)
+    messages = read_items(_fields(body, "items").get("items"), "items", most=MOST_APPENDED)
+    if not messages:
+        raise ParameterInvalid("items", "at least one is needed")
+    return page_of(append_items(key, found, messages), has_more=False)
+
+
+items = by_method(GET=_list, POST=_append)
+
+
+@answers_api("GET", ApiScope.CHAT)
+async def item(request: HttpRequest, *, key: ApiKey, conversation_id: str, item_id: str) -> JsonResponse:
+    found = await in_database(lambda: find_item(find_api_conversation(key, conversation_id), item_id))
+    return JsonResponse(item_of(found))
+
+
+def _fields(body: bytes, *names: str) -> dict[str, Any]:
+    """Return the fields of a body that are not null. Raises `ParameterInvalid` for one that is not in *names*."""
+    given = {name: value for name, value in read_json_object(body or b"{}").items() if value is not None}
+    for name in given:
+        if name not in names:
+            raise ParameterInvalid(shown_name(name), "it is not supported")
+    return given
+
+
+def _about(conversation: Conversation) -> dict[str, Any]:
+    return {
+        "id": id_of(conversation.public_id),
+        "object": "conversation",
+        "created_at": int(conversation.created_at.timestamp()),
+        "metadata": conversation.metadata,
+    }

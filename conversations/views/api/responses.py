@@ -1,0 +1,271 @@
+"""`/v1/responses`: ask for a response, whole, as a stream or in the background; read, cancel and delete it.
+
+With `store: false` it is a chat completion in another form; else it is a reply of a conversation, as on the page.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
+
+from conversations.core.api.item_ids import conversation_id
+from conversations.core.api.repeats import KEY_HEADER, RETRY_HEADER, RepeatMarks, read_repeat_marks
+from conversations.core.api.response_request import COUNTED, INCLUDED, NAMES, ResponseRequest, read_response_request
+from conversations.core.errors import ParameterInvalid, PromptError
+from conversations.models import ApiKey, ApiScope
+from conversations.providers.clients.client_pool import completion_client
+from conversations.services.api.api_conversations import items_of, list_items
+from conversations.services.api.ask_response import ask_response, find_stored_item
+from conversations.services.api.complete_chat import CompletedChat
+from conversations.services.api.count_input import count_input
+from conversations.services.api.event_queue import AnswerPiece, EventQueue, Failed
+from conversations.services.api.followed_reply import FollowedReply
+from conversations.services.api.joined_chat import JoinedChat, JoinedRequest
+from conversations.services.api.prepare_chat import PreparedChat, prepare_chat
+from conversations.services.api.repeatable_requests import Repeatable, find_repeated
+from conversations.services.api.running_chat import RunningChat
+from conversations.services.api.stored_responses import (
+    StoredResponse,
+    cancel_response,
+    delete_response,
+    find_reply_of_key,
+    find_response,
+)
+
+from .answers import answers_api, by_method, in_database
+from .chat_answers import KEEP_ALIVE
+from .chat_completions import FIRST_WORD_SECONDS, REPEATED, WINDOW
+from .item_pages import page_of, read_wanted_items
+from .response_answers import ResponseEvents, ResponseHead, output_of, status_of
+
+LARGEST_NUMBER = 2**63 - 1
+
+
+@answers_api("POST", ApiScope.CHAT)
+async def responses(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
+    marks = read_repeat_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
+    asked, begun, repeatable = await in_database(_begin, key, request.body, marks)
+    if isinstance(begun, PreparedChat | JoinedRequest):
+        running: EventQueue = (
+            JoinedChat(begun)
+            if isinstance(begun, JoinedRequest)
+            else RunningChat(begun, completion_client(), repeatable)
+        )
+        find_head = partial(_unstored_head, asked, running)
+    elif asked.background and not asked.chat.streams:
+        return JsonResponse(_stored_head(begun).to_json("queued"))
+    else:
+        running = FollowedReply(begun.asked)
+        find_head = partial(_stored_head, begun)
+    if asked.background:
+        events = ResponseEvents(find_head(), counts_characters=True, is_queued=True)
+        return _stream_of(events, running)
+    if asked.chat.streams:
+        return await _stream(running, find_head)
+    try:
+        return await _whole(running, find_head)
+    finally:
+        await running.close()
+
+
+def _begin(
+    key: ApiKey, body: bytes, marks: RepeatMarks
+) -> tuple[ResponseRequest, PreparedChat | StoredResponse | JoinedRequest, Repeatable | None]:
+    """Find the same request, choose the window, or post the message."""
+    with _own_names():
+        asked = read_response_request(body, partial(find_stored_item, key))
+        repeatable = Repeatable(key, marks, asked.chat.asked_for) if marks.may_be_repeated else None
+        if asked.stores:
+            return asked, ask_response(key, asked, repeatable), repeatable
+        if repeatable and (first := find_repeated(repeatable)):
+            return asked, JoinedRequest(repeatable, first.pk), repeatable
+        return asked, prepare_chat(key, asked.chat), repeatable
+
+
+@contextmanager
+def _own_names() -> Iterator[None]:
+    """Have errors name the parameters of a response, in place of those of the chat completion that it asks for."""
+    try:
+        yield
+    except ParameterInvalid as error:
+        if error.parameter in NAMES:
+            raise ParameterInvalid(NAMES[error.parameter], str(error.params["reason"])) from None
+        raise
+    except PromptError as error:
+        error.parameter = "input"
+        raise
+
+
+async def _whole(running: EventQueue, find_head: Callable[[], ResponseHead]) -> JsonResponse:
+    while isinstance(event := await running.next(), AnswerPiece):
+        pass
+    if isinstance(event, Failed):
+        raise event.error
+    response = JsonResponse(find_head().of_completed(event, completed_at=int(time.time())))
+    _name_window(response, running)
+    return response
+
+
+async def _stream(running: EventQueue, find_head: Callable[[], ResponseHead]) -> HttpResponseBase:
+    """Begin a stream with its first word, or after a while; what fails before is an ordinary refusal."""
+    try:
+        await running.wait(FIRST_WORD_SECONDS)
+        if isinstance(event := running.waiting, Failed):
+            raise event.error
+    except BaseException:
+        await running.close()
+        raise
+    running.note_begun()
+    return _stream_of(ResponseEvents(find_head()), running)
+
+
+def _stream_of(events: ResponseEvents, running: EventQueue) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(_ResponseStream(events, running), content_type="text/event-stream; charset=utf-8")
+    response["X-Accel-Buffering"] = "no"
+    _name_window(response, running)
+    return response
+
+
+class _ResponseStream:
+    """The events of a stream. However it ends, what is not stored has ended and is settled."""
+
+    def __init__(self, events: ResponseEvents, running: EventQueue) -> None:
+        self._events = events
+        self._running = running
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        events, running = self._events, self._running
+        try:
+            yield events.begin()
+            while True:
+                while not await running.wait(FIRST_WORD_SECONDS):
+                    yield KEEP_ALIVE
+                event = await running.next()
+                if not isinstance(event, AnswerPiece):
+                    break
+                yield events.piece(event)
+            if isinstance(event, CompletedChat):
+                yield events.last(event, completed_at=int(time.time()))
+            else:
+                yield events.failure(event.error)
+        finally:
+            await running.close()
+
+    def close(self) -> None:
+        """Called by Django at the end of a response, also of one that was never read."""
+        self._running.close_soon()
+
+
+@answers_api("GET", ApiScope.CHAT)
+async def _read(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
+    """Tell how far a response is, or go on with the stream of one that is made in the background."""
+    streams, starting_after = _query(request)
+    found = await in_database(find_response, key, response_id)
+    if not streams:
+        return JsonResponse(await in_database(_as_it_stands, found))
+    if not found.is_background:
+        raise ParameterInvalid("stream", "only a response that was made with background: true can be read again so")
+    events = ResponseEvents(_stored_head(found), counts_characters=True, is_queued=True, starting_after=starting_after)
+    return _stream_of(events, FollowedReply(found.asked))
+
+
+@answers_api("DELETE", ApiScope.CHAT)
+async def _delete(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
+    await in_database(delete_response, key, response_id)
+    return JsonResponse({"id": response_id, "object": "response", "deleted": True})
+
+
+response = by_method(GET=_read, DELETE=_delete)
+
+
+@answers_api("POST", ApiScope.CHAT)
+async def cancel(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
+    found = await in_database(cancel_response, key, response_id)
+    return JsonResponse(await in_database(_as_it_stands, found))
+
+
+@answers_api("GET", ApiScope.CHAT)
+async def input_items(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
+    """List what a response could read: the messages up to the one that it answers."""
+    return JsonResponse(await in_database(_list_input, key, response_id, request.GET.dict()))
+
+
+def _list_input(key: ApiKey, response_id: str, query: dict[str, str]) -> dict[str, Any]:
+    wanted = read_wanted_items(query)
+    conversation, reply = find_reply_of_key(key, response_id)
+    if reply.active:
+        return page_of(*list_items(conversation, wanted, last_position=reply.answered_message.position))
+    return page_of(list(items_of(conversation, reply.answered_message)), has_more=False)
+
+
+@answers_api("POST", ApiScope.CHAT)
+async def input_tokens(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
+    """Count the tokens of the window that would be sent."""
+    tokens = await in_database(_count, key, request.body)
+    return JsonResponse({"object": "response.input_tokens", "input_tokens": tokens})
+
+
+def _count(key: ApiKey, body: bytes) -> int:
+    with _own_names():
+        return count_input(key, read_response_request(body, partial(find_stored_item, key), COUNTED))
+
+
+def _query(request: HttpRequest) -> tuple[bool, int]:
+    """Return whether a stream is asked for, and after which number. Raises `ParameterInvalid`."""
+    for name in request.GET:
+        if name not in ("stream", "starting_after", "include", "include[]", "include_obfuscation"):
+            raise ParameterInvalid(name, "it is not supported")
+    if any(each != INCLUDED for name in ("include", "include[]") for each in request.GET.getlist(name)):
+        raise ParameterInvalid("include", f"only {INCLUDED} is supported")
+    if request.GET.get("include_obfuscation", "false") != "false":
+        raise ParameterInvalid("include_obfuscation", "only false is supported")
+    streams = request.GET.get("stream", "false")
+    if streams not in ("true", "false"):
+        raise ParameterInvalid("stream", "true or false is needed")
+    after = request.GET.get("starting_after", "-1")
+    if "starting_after" in request.GET and (not after.isascii() or not after.isdigit() or int(after) > LARGEST_NUMBER):
+        raise ParameterInvalid("starting_after", "a whole number is needed")
+    return streams == "true", int(after)
+
+
+def _as_it_stands(found: StoredResponse) -> dict[str, Any]:
+    """Return a stored response as an object."""
+    head, reading = _stored_head(found), found.read()
+    if isinstance(reading.end, CompletedChat):
+        completed_at = int(found.ended_at.timestamp()) if found.ended_at else None
+        return head.of_completed(reading.end, completed_at=completed_at)
+    output = output_of(head.suffix, reading.reasoning, reading.text, incomplete="cut") if reading.text else []
+    if isinstance(reading.end, Failed):
+        status, error = status_of(reading.end.error), reading.end.error
+        return head.to_json(status, output, error=None if status == "cancelled" else error)
+    return head.to_json("queued" if found.is_waiting else "in_progress", output)
+
+
+def _stored_head(found: StoredResponse) -> ResponseHead:
+    return ResponseHead(
+        f"resp_{found.id.suffix}",
+        found.id.suffix,
+        found.asked.language_model,
+        int(found.created_at.timestamp()),
+        conversation_id(found.id.conversation),
+        found.echo,
+    )
+
+
+def _unstored_head(asked: ResponseRequest, running: EventQueue) -> ResponseHead:
+    """Return what a response is called of which nothing is stored but the bill: after the record of its window."""
+    suffix = (running.window_id or uuid.uuid4()).hex
+    return ResponseHead(f"resp_{suffix}", suffix, asked.chat.language_model, int(time.time()), echo=asked.echo)
+
+
+def _name_window(response: HttpResponseBase, running: EventQueue) -> None:
+    if running.window_id:
+        response[WINDOW] = str(running.window_id)
+    if running.is_repeated:
+        response[REPEATED] = "true"

@@ -1,0 +1,154 @@
+"""`/v1/conversations` as programs use it: the openai package, over a real port, and the pages of the same person."""
+
+from __future__ import annotations
+
+import uuid
+
+import openai
+import pytest
+
+from .test_api import client_of, make_key
+from .test_responses import ANSWER, TOOL, sent
+
+HELLO = {"type": "message", "role": "user", "content": "My name is Ada."}
+SAID = {"type": "message", "role": "assistant", "content": "Hello Ada."}
+CALL = {"type": "function_call", "call_id": "call_1", "name": "get_time", "arguments": "{}"}
+OUTPUT = {"type": "function_call_output", "call_id": "call_1", "output": "noon"}
+
+
+@pytest.fixture(scope="module")
+def key(shared_site):
+    return make_key(shared_site, scopes=("chat", "read"))
+
+
+@pytest.fixture
+def client(site, key):
+    return client_of(site, key)
+
+
+def public_id(conversation_id):
+    return str(uuid.UUID(conversation_id.removeprefix("conv_")))
+
+
+def test_a_conversation_begins_with_items_and_goes_on_with_a_response(site, client):
+    conversation = client.conversations.create(items=[HELLO, SAID], metadata={"a": "b"})
+    assert (conversation.object, conversation.metadata) == ("conversation", {"a": "b"})
+    response = client.responses.create(model="ok", input="What is my name?", conversation=conversation.id)
+    assert sent(site) == [("user", "My name is Ada."), ("assistant", "Hello Ada."), ("user", "What is my name?")]
+    items = list(client.conversations.items.list(conversation.id, order="asc"))
+    assert [(item.role, item.content[0].text, item.status) for item in items] == [
+        ("user", "My name is Ada.", "completed"),
+        ("assistant", "Hello Ada.", "completed"),
+        ("user", "What is my name?", "completed"),
+        ("assistant", ANSWER, "completed"),
+    ]
+    assert items[-1].id == response.output[0].id
+    assert [item.id for item in client.responses.input_items.list(response.id, order="asc")] == [
+        item.id for item in items[:-1]
+    ]
+    title = "SELECT title FROM conversations_conversation WHERE public_id = %s"
+    assert site.database.value(title, public_id(conversation.id)) == "My name is Ada."
+
+
+def test_a_conversation_that_is_begun_here_is_on_the_page_and_the_other_way_round(site, client):
+    site.answer_with("ok")
+    conversation = client.conversations.create(items=[HELLO])
+    page = site.open_page(conversation=public_id(conversation.id))
+    reply = site.ask(page, "ok")
+    site.wait_for_end(reply)
+    newest = client.conversations.items.list(conversation.id).data[0]
+    assert (newest.role, newest.content[0].text) == ("assistant", ANSWER)
+    begun = site.open_page()
+    site.wait_for_end(site.ask(begun, "ok"))
+    mine = f"conv_{uuid.UUID(begun.conversation).hex}"
+    assert len(list(client.conversations.items.list(mine))) == 2
+    client.conversations.items.create(mine, items=[HELLO, CALL, OUTPUT, SAID])
+    client.responses.create(model="ok", input="And?", conversation=mine)
+    assert sent(site)[-3:] == [("user", "My name is Ada."), ("assistant", "Hello Ada."), ("user", "And?")]
+
+
+def test_items_come_in_pages_and_one_by_one(client):
+    items = [HELLO, CALL, OUTPUT, SAID, *[HELLO, SAID] * 8]
+    conversation = client.conversations.create(items=items)
+    oldest_first = [item.id for item in client.conversations.items.list(conversation.id, limit=3, order="asc")]
+    newest_first = [item.id for item in client.conversations.items.list(conversation.id, limit=7)]
+    assert oldest_first == newest_first[::-1]
+    assert len(set(oldest_first)) == 20
+    kinds = [client.conversations.items.retrieve(each, conversation_id=conversation.id).type for each in oldest_first]
+    assert kinds[:4] == ["message", "function_call", "function_call_output", "message"]
+    page = client.conversations.items.list(conversation.id, limit=20)
+    assert (page.has_more, page.last_id) == (False, oldest_first[0])
+    assert client.conversations.items.list(conversation.id, limit=19).has_more
+
+
+def test_metadata_is_replaced_and_a_conversation_is_deleted(client):
+    conversation = client.conversations.create(metadata={"a": "b"})
+    assert client.conversations.update(conversation.id, metadata={"c": "d"}).metadata == {"c": "d"}
+    assert client.conversations.retrieve(conversation.id).metadata == {"c": "d"}
+    assert client.conversations.delete(conversation.id).deleted is True
+    with pytest.raises(openai.NotFoundError) as refusal:
+        client.conversations.retrieve(conversation.id)
+    assert refusal.value.code == "conversation_not_found"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "fields"),
+    [
+        ("items", {"items": [HELLO] * 21}),
+        ("items", {"items": [{"type": "message", "role": "system", "content": "x"}]}),
+        ("items[0].call_id", {"items": [OUTPUT]}),
+        ("items[0].call_id", {"items": [CALL]}),
+        ("items[0].type", {"items": [{"type": "web_search_call", "id": "1"}]}),
+        ("metadata.a", {"metadata": {"a": "x" * 513}}),
+        ("frob", {"extra_body": {"frob": 1}}),
+    ],
+)
+def test_what_can_not_be_stored_is_named(client, parameter, fields):
+    with pytest.raises(openai.BadRequestError) as refusal:
+        client.conversations.create(**fields)
+    assert refusal.value.param == parameter
+
+
+def test_what_is_somebody_elses_or_nowhere_is_not_found(site, client):
+    theirs = f"conv_{uuid.UUID(site.begin(site.sign_up())).hex}"
+    mine = client.conversations.create(items=[HELLO])
+    other = client.conversations.create(items=[HELLO])
+    [item] = client.conversations.items.list(other.id)
+    for ask in (
+        lambda: client.conversations.retrieve(theirs),
+        lambda: client.conversations.update(theirs, metadata={}),
+        lambda: client.conversations.delete(theirs),
+        lambda: client.conversations.items.list(theirs),
+        lambda: client.conversations.items.create(theirs, items=[HELLO]),
+        lambda: client.conversations.items.retrieve(item.id, conversation_id=mine.id),
+        lambda: client.conversations.items.list(mine.id, after=item.id),
+        lambda: client.conversations.retrieve("conv_1"),
+    ):
+        with pytest.raises(openai.NotFoundError):
+            ask()
+
+
+# Counting
+
+
+def test_what_is_counted_is_what_is_sent(client):
+    asked = {"model": "ok", "input": "What time is it?", "instructions": "Be brief.", "tools": [TOOL]}
+    counted = client.responses.input_tokens.count(**asked)
+    assert counted.object == "response.input_tokens"
+    window = client.responses.with_raw_response.create(**asked, store=False).headers["x-windowseat-window"]
+    assert counted.input_tokens == estimated(client, window)
+    first = client.responses.create(model="ok", input="First.")
+    following = {"model": "ok", "input": "Second.", "previous_response_id": first.id, "instructions": "Be brief."}
+    tokens = client.responses.input_tokens.count(**following).input_tokens
+    window = client.responses.with_raw_response.create(**following).headers["x-windowseat-window"]
+    assert tokens == estimated(client, window)
+
+
+def estimated(client, window):
+    return client.get(f"/windowseat/windows/{window}", cast_to=object)["window"]["prompt_tokens"]
+
+
+def test_counting_names_what_it_does_not_take(client):
+    with pytest.raises(openai.BadRequestError) as refusal:
+        client.responses.input_tokens.count(model="ok", input="x", extra_body={"stream": True})
+    assert refusal.value.param == "stream"
