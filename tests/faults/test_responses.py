@@ -445,6 +445,21 @@ def test_a_revoked_key_stops_what_it_asked_for(site):
     assert (error.code, failed.type) == ("invalid_api_key", "response.failed")
 
 
+@pytest.mark.parametrize("store", [True, False])
+def test_a_response_that_is_asked_for_again_is_billed_once(site, client, key, store):
+    again = {"extra_headers": {"Idempotency-Key": uuid.uuid4().hex}}
+    before = len(rows_of(site, key))
+    first = client.responses.create(model="ok", input=HELLO, store=store, **again)
+    raw = client.responses.with_raw_response.create(model="ok", input=HELLO, store=store, **again)
+    assert raw.headers["Idempotent-Replayed"] == "true"
+    assert (raw.parse().id, raw.parse().output) == (first.id, first.output)
+    streamed = events_of(client.responses.create(model="ok", input=HELLO, store=store, stream=True, **again))
+    assert streamed[-1].response.output_text == ANSWER
+    assert len(rows_of(site, key)) == before + 1
+    with pytest.raises(openai.UnprocessableEntityError):
+        client.responses.create(model="ok", input="Something else.", store=store, **again)
+
+
 # Bad input
 
 
