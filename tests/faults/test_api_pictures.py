@@ -136,3 +136,19 @@ def test_in_a_conversation_a_model_that_sees_none_says_so(client):
             model="endless", messages=[asking(part(picture()))], **in_conversation(str(uuid.uuid4()))
         )
     assert refusal.value.param == "messages[0].content[1]"
+
+
+def test_a_response_that_is_not_stored_sees_pictures(site, client, key):
+    shown = picture()
+    url = f"data:image/png;base64,{base64.b64encode(shown).decode()}"
+    image = {"type": "input_image", "image_url": url, "detail": "auto"}
+    content = [{"type": "input_text", "text": "What is this?"}, image]
+    asked = {"model": "ok", "input": [{"role": "user", "content": content}]}
+    assert client.responses.create(**asked, store=False).output_text == "Hello from the upstream."
+    assert len(picture_digests(site.upstream.log()[-1]["body"])) == 1
+    counted = client.responses.input_tokens.count(**asked)
+    assert counted.input_tokens == rows_of(site, key)[-1]["window"]["prompt_tokens"] > PICTURE_TOKENS
+    for fields in ({}, {"model": "endless", "store": False}):
+        with pytest.raises(openai.BadRequestError) as refusal:
+            client.responses.create(**{**asked, **fields})
+        assert refusal.value.param == "input[0].content[1]"

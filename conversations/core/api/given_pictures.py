@@ -44,6 +44,18 @@ def read_image_part(part: Mapping[str, Any], where: str) -> GivenPicture:
     return GivenPicture(where, _read_data_url(image["url"], f"{where}.image_url.url"))
 
 
+def read_input_image(part: Mapping[str, Any], where: str) -> GivenPicture:
+    """Return the picture of a part of a response's input, where its URL is not nested. Raises `ParameterInvalid`."""
+    if not isinstance(part.get("image_url"), str):
+        raise ParameterInvalid(f"{where}.image_url", "a data: URL is needed")
+    for name, value in part.items():
+        if name not in ("type", "image_url", "detail") and value not in (None, []):
+            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
+    if part.get("detail") not in (None, "auto"):
+        raise ParameterInvalid(f"{where}.detail", "only auto is supported: the window sets it")
+    return GivenPicture(where, _read_data_url(part["image_url"], f"{where}.image_url"))
+
+
 def _read_data_url(url: str, where: str) -> bytes:
     """Return the bytes of a picture in a data: URL. Raises `ParameterInvalid`."""
     if (head := DATA_URL.match(url)) is None:

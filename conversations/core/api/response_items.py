@@ -1,6 +1,6 @@
 """The input of a response, as OpenAI has defined its items: read, checked, and made the messages of a prompt.
 
-    message                 a message; its parts are text
+    message                 a message; its parts are text, and pictures of the user
     function_call           a call of the assistant's message before it, or of one of its own
     function_call_output    the result of a call right before it
     reasoning               is in no later prompt
@@ -21,9 +21,11 @@ from conversations.core.prompt.openai_messages import MOST_ID_CHARACTERS
 from conversations.core.text.storable_text import UNSTORABLE
 
 from .chat_messages import BETWEEN_PARTS, ROLES, ChatMessages, part_messages
+from .given_pictures import MOST_PICTURES, GivenPicture, read_input_image
 from .json_body import shown_name
 
 INPUT = "input"
+IMAGE = "input_image"
 MOST_ITEMS = 100_000
 # What stands in items beside what is read; `phase` changes nothing here, and `parsed` is what
 # the openai package adds of its own.
@@ -43,7 +45,10 @@ def read_items(given: Any, parameter: str, *, most: int, find_item: FindItem = l
     """Return the messages that the items of *given*, the value of *parameter*, say. Raises `ParameterInvalid`."""
     if not isinstance(given, list) or len(given) > most:
         raise ParameterInvalid(parameter, f"a list of at most {most:,} items is needed")
-    return _read_items(given, parameter, find_item).messages
+    read = _read_items(given, parameter, find_item)
+    if first := next(iter(read.pictures.values()), None):
+        raise ParameterInvalid(first[0].where, "pictures are sent with a question, not stored as items")
+    return read.messages
 
 
 def read_input(given: Any, find_item: FindItem = lambda _: None) -> ChatMessages:
@@ -58,7 +63,7 @@ def read_input(given: Any, find_item: FindItem = lambda _: None) -> ChatMessages
     if len(given) > MOST_ITEMS:
         raise ParameterInvalid(INPUT, f"there are more than {MOST_ITEMS:,} items")
     read = _read_items(given, INPUT, find_item)
-    return part_messages(read.messages, read.places, INPUT)
+    return part_messages(read.messages, read.places, INPUT, read.pictures)
 
 
 def read_outputs(given: Any) -> dict[str, str]:
@@ -99,6 +104,7 @@ class _Items:
     messages: list[PromptMessage] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
     wait: dict[str, str] = field(default_factory=dict)
+    pictures: dict[int, tuple[GivenPicture, ...]] = field(default_factory=dict, repr=False)
 
     def take(self, item: Any, where: str) -> None:
         if not isinstance(item, Mapping):
@@ -112,7 +118,7 @@ class _Items:
         elif kind == "function_call_output":
             self._take_output(item, where)
         elif kind == "message":
-            self._add(_message(item, where), where)
+            self._take_message(item, where)
         elif kind == "item_reference":
             self._take_reference(item, where)
 
@@ -126,6 +132,14 @@ class _Items:
         self.refuse_unanswered()
         self.messages.append(message)
         self.places.append(where)
+
+    def _take_message(self, item: Mapping[str, Any], where: str) -> None:
+        pictures = _pictures(item, where)
+        self._add(_message(item, where), where)
+        if pictures:
+            self.pictures[len(self.messages) - 1] = pictures
+            if sum(map(len, self.pictures.values())) > MOST_PICTURES:
+                raise ParameterInvalid(INPUT, f"there are more than {MOST_PICTURES} pictures")
 
     def _take_reference(self, item: Mapping[str, Any], where: str) -> None:
         named = item.get("id")
@@ -161,13 +175,28 @@ def _message(item: Mapping[str, Any], where: str) -> PromptMessage:
     role: Role | None = ROLES.get(item["role"]) if isinstance(item.get("role"), str) else None
     if role is None or role == "tool":
         raise ParameterInvalid(f"{where}.role", "it is none of user, assistant, system, developer")
-    return PromptMessage(role, _content(item.get("content"), f"{where}.content"))
+    return PromptMessage(role, _content(item.get("content"), f"{where}.content", may_show=role == "user"))
 
 
-def _content(given: Any, where: str) -> str:
+def _pictures(item: Mapping[str, Any], where: str) -> tuple[GivenPicture, ...]:
+    """Return the pictures of a message of the user."""
+    content = item.get("content")
+    if item.get("role") != "user" or not isinstance(content, list):
+        return ()
+    return tuple(
+        read_input_image(part, f"{where}.content[{place}]")
+        for place, part in enumerate(content)
+        if isinstance(part, Mapping) and part.get("type") == IMAGE
+    )
+
+
+def _content(given: Any, where: str, *, may_show: bool = False) -> str:
     if not isinstance(given, list):
         return _text(given, where)
-    return BETWEEN_PARTS.join(_part(part, f"{where}[{place}]") for place, part in enumerate(given))
+    parts = [(part, f"{where}[{place}]") for place, part in enumerate(given)]
+    is_picture = [may_show and isinstance(part, Mapping) and part.get("type") == IMAGE for part, _ in parts]
+    texts = [_part(*each) for each, shows in zip(parts, is_picture, strict=True) if not shows]
+    return BETWEEN_PARTS.join(texts)
 
 
 def _part(part: Any, where: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conversations.core.errors import ParameterInvalid
@@ -164,7 +164,7 @@ def _read_chat(
     system_prompt = "\n\n".join(filter(None, (instructions, messages.system_prompt)))
     return ChatRequest(
         language_model=read_model(given.get("model")),
-        messages=ChatMessages(system_prompt, messages.history, messages.newest, messages.steps, messages.first_place),
+        messages=replace(messages, system_prompt=system_prompt),
         sampling=sampling,
         tools=tools,
         may_call=choice != "none",

@@ -105,6 +105,8 @@ def find_stored_item(key: ApiKey, item_id: str) -> PromptMessage | None:
 
 def check_it_can_be_stored(request: ResponseRequest) -> None:
     """Raise `ParameterInvalid` for what goes only with `store: false`."""
+    if first := next(iter(request.chat.messages.pictures.values()), None):
+        raise ParameterInvalid(first[0].where, "pictures go with store: false")
     if any(message.role == "system" for message in request.chat.messages.history):
         reason = "a system message can stand at the beginning only, unless store is false"
         raise ParameterInvalid("input", reason)
