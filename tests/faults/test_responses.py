@@ -106,11 +106,13 @@ def test_functions_of_the_client_are_called_both_ways(site, client):
 def test_what_is_too_long_is_windowed_or_refused(site, client):
     turns = [{"role": ("user", "assistant")[at % 2], "content": f"{at} " + "word " * 400} for at in range(100)]
     items = [*turns, {"role": "user", "content": HELLO}]
-    client.responses.create(model="ok", input=items, store=False)
-    assert 2 < len(sent(site)) < 50
-    with pytest.raises(openai.BadRequestError) as refusal:
-        client.responses.create(model="ok", input=items, store=False, truncation="disabled")
-    assert (refusal.value.code, refusal.value.param) == ("context_length_exceeded", "input")
+    for store in (False, True):
+        response = client.responses.create(model="ok", input=items, store=store)
+        assert response.truncation == "auto"
+        assert 2 < len(sent(site)) < 50
+        with pytest.raises(openai.BadRequestError) as refusal:
+            client.responses.create(model="ok", input=items, store=store, truncation="disabled")
+        assert (refusal.value.code, refusal.value.param) == ("context_length_exceeded", "input")
 
 
 def test_functions_are_called_in_stored_responses_too(site, client):
@@ -118,6 +120,8 @@ def test_functions_are_called_in_stored_responses_too(site, client):
     [call] = asked.output
     assert (call.type, call.name, asked.status) == ("function_call", "get_time", "completed")
     assert client.responses.retrieve(asked.id).output == asked.output
+    status, _ = site.browser.request(f"/c/{conversation_of(asked)}/")
+    assert status == 200
     output = {"type": "function_call_output", "call_id": call.call_id, "output": "noon"}
     for wrong in ([{**output, "call_id": "other"}], [{"role": "user", "content": "x"}, output]):
         with pytest.raises(openai.BadRequestError):
