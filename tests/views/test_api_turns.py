@@ -19,7 +19,7 @@ from conversations.services.api.api_keys import make_key
 from conversations.services.api.event_queue import EventQueue, Failed
 from conversations.services.api.joined_chat import JoinedRequest
 from conversations.services.api.repeatable_requests import Repeatable
-from conversations.views.api import chat_completions
+from conversations.views.api import chat_completions, turns
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,20 +32,14 @@ def begun(monkeypatch, settings):
     monkeypatch.setattr(user_turns, "REFUSAL_SECONDS", 0)
     seen = SimpleNamespace(now=0, most=0, way_out=asyncio.Event())
 
-    def sync_to_waiting(function):
-        if function is not chat_completions._begin:
-            return sync_to_async(function)
+    async def wait(begin):
+        seen.now += 1
+        seen.most = max(seen.most, seen.now)
+        await seen.way_out.wait()
+        seen.now -= 1
+        raise ParameterInvalid("messages", "that is enough")
 
-        async def wait(*arguments):
-            seen.now += 1
-            seen.most = max(seen.most, seen.now)
-            await seen.way_out.wait()
-            seen.now -= 1
-            raise ParameterInvalid("messages", "that is enough")
-
-        return wait
-
-    monkeypatch.setattr(chat_completions, "sync_to_async", sync_to_waiting)
+    monkeypatch.setattr(turns, "in_database", wait)
     return seen
 
 
@@ -55,7 +49,7 @@ async def ask(text):
 
 
 async def test_of_many_requests_of_one_owner_two_are_begun_at_once_and_far_too_many_refused(begun, monkeypatch):
-    monkeypatch.setattr(chat_completions, "MOST_WAITING", 2)
+    monkeypatch.setattr(turns, "MOST_WAITING", 2)
     alice = await sync_to_async(make_user)("alice")
     keys = [(await sync_to_async(make_key)(alice, name=name)).text for name in "ab"]
     tasks = [asyncio.create_task(ask(keys[number % 2])) for number in range(6)]
@@ -79,7 +73,7 @@ async def test_of_many_requests_of_one_owner_two_are_begun_at_once_and_far_too_m
 
 async def test_answers_to_earlier_requests_have_a_number_of_readers(monkeypatch):
     """No other limit holds for them, and each reads the database three times a second."""
-    monkeypatch.setattr(chat_completions, "MOST_READERS", 2)
+    monkeypatch.setattr(turns, "MOST_READERS", 2)
     queues = []
 
     class Answer(EventQueue):

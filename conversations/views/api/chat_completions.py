@@ -5,21 +5,12 @@ Without a conversation nothing is kept of it but the bill; with one it is a repl
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator
-from functools import partial
-from weakref import WeakKeyDictionary
 
-from asgiref.sync import sync_to_async
-from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
 
-from chatsite.postgres.pool import release_connection
 from conversations.core.api.chat_request import CONVERSATION_HEADER, ChatRequest, read_chat_request
 from conversations.core.api.repeats import KEY_HEADER, RETRY_HEADER, RepeatMarks, read_repeat_marks
-from conversations.core.errors import TooManyRequestsAtOnce
-from conversations.live.user_turns import QueueFull, UserTurns
 from conversations.models import ApiKey, ApiScope
 from conversations.providers.clients.client_pool import completion_client
 from conversations.services.api.ask_conversation import AskedReply, ask_conversation
@@ -33,25 +24,23 @@ from conversations.services.api.running_chat import RunningChat
 
 from .answers import answers_api
 from .chat_answers import KEEP_ALIVE, ChatAnswer
+from .turns import begin_in_turn, check_readers, note_reader
 
 # A stream waits so long for the first word, so that what fails before it has a status of its own.
 FIRST_WORD_SECONDS = 15.0
 WINDOW = "x-windowseat-window"
 REPEATED = "Idempotent-Replayed"  # as Stripe says that it is the answer to an earlier request
-MOST_WAITING = 64  # requests of one owner that wait to be begun
-MOST_READERS = 32  # of one owner, of answers that were asked for before: no other limit holds for them
-_readers_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Counter[int]] = WeakKeyDictionary()
 Begun = tuple[ChatRequest, PreparedChat | AskedReply | JoinedRequest, Repeatable | None]
-_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, UserTurns] = WeakKeyDictionary()
 
 
 @answers_api("POST", ApiScope.CHAT)
 async def chat_completions(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
-    asked, begun, repeatable = await _begin_in_turn(request, key)
+    named = request.headers.get(CONVERSATION_HEADER)
+    marks = read_repeat_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
+    asked, begun, repeatable = await begin_in_turn(key.owner_id, lambda: _begin(key, request.body, named, marks))
     is_repeated = isinstance(begun, JoinedRequest) or (isinstance(begun, AskedReply) and begun.is_repeated)
-    readers = _readers()
-    if is_repeated and readers[key.owner_id] >= MOST_READERS:
-        raise TooManyRequestsAtOnce
+    if is_repeated:
+        check_readers(key.owner_id)
     if isinstance(begun, AskedReply):
         running: EventQueue = FollowedReply(begun)
     elif isinstance(begun, JoinedRequest):
@@ -59,8 +48,7 @@ async def chat_completions(request: HttpRequest, *, key: ApiKey) -> HttpResponse
     else:
         running = RunningChat(begun, completion_client(), repeatable)
     if is_repeated:
-        readers[key.owner_id] += 1
-        running.when_filled(partial(_forget_reader, readers, key.owner_id))
+        note_reader(key.owner_id, running)
     if asked.streams:
         return await _stream(asked, running)
     try:
@@ -69,58 +57,15 @@ async def chat_completions(request: HttpRequest, *, key: ApiKey) -> HttpResponse
         await running.close()
 
 
-async def _begin_in_turn(request: HttpRequest, key: ApiKey) -> Begun:
-    """Begin so many requests of one owner at once as they may ask for pages: reading and counting takes the processor.
-
-    The others wait in their order, without a database connection and with their bodies unread. Raises
-    `TooManyRequestsAtOnce` where too many wait.
-    """
-    turns = _turns()
-    if not turns.is_free(key.owner_id):
-        await sync_to_async(release_connection)()
-    try:
-        async with turns.turn(key.owner_id):
-            named = request.headers.get(CONVERSATION_HEADER)
-            marks = read_repeat_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
-            return await sync_to_async(_begin)(key, request.body, named, marks)
-    except QueueFull:
-        raise TooManyRequestsAtOnce from None
-
-
-def _readers() -> Counter[int]:
-    """Return how many answers to earlier requests are being read for each owner, by the running event loop."""
-    return _readers_of_loop.setdefault(asyncio.get_running_loop(), Counter())
-
-
-def _forget_reader(readers: Counter[int], owner_id: int) -> None:
-    readers[owner_id] -= 1
-    if not readers[owner_id]:
-        del readers[owner_id]
-
-
-def _turns() -> UserTurns:
-    """Return the running event loop's."""
-    loop = asyncio.get_running_loop()
-    if loop not in _of_loop:
-        _of_loop[loop] = UserTurns(at_once=settings.REQUESTS_PER_USER, most_waiting=MOST_WAITING)
-    return _of_loop[loop]
-
-
 def _begin(key: ApiKey, body: bytes, conversation: str | None, marks: RepeatMarks) -> Begun:
-    """Find the same request, choose the window, or post the message.
-
-    The connection goes back before the provider is waited for.
-    """
-    try:
-        asked = read_chat_request(body, conversation)
-        repeatable = Repeatable(key, marks, asked.asked_for) if marks.may_be_repeated else None
-        if asked.conversation:
-            return asked, ask_conversation(key, asked.conversation, asked, repeatable), repeatable
-        if repeatable and (first := find_repeated(repeatable)):
-            return asked, JoinedRequest(repeatable, first.pk), repeatable
-        return asked, prepare_chat(key, asked), repeatable
-    finally:
-        release_connection()
+    """Find the same request, choose the window, or post the message."""
+    asked = read_chat_request(body, conversation)
+    repeatable = Repeatable(key, marks, asked.asked_for) if marks.may_be_repeated else None
+    if asked.conversation:
+        return asked, ask_conversation(key, asked.conversation, asked, repeatable), repeatable
+    if repeatable and (first := find_repeated(repeatable)):
+        return asked, JoinedRequest(repeatable, first.pk), repeatable
+    return asked, prepare_chat(key, asked), repeatable
 
 
 async def _whole(asked: ChatRequest, running: EventQueue) -> JsonResponse:

@@ -43,6 +43,7 @@ from .chat_answers import KEEP_ALIVE
 from .chat_completions import FIRST_WORD_SECONDS, REPEATED, WINDOW
 from .item_pages import page_of, read_wanted_items
 from .response_answers import ResponseEvents, ResponseHead, output_of, status_of
+from .turns import begin_in_turn, check_readers, note_reader
 
 LARGEST_NUMBER = 2**63 - 1
 
@@ -50,7 +51,10 @@ LARGEST_NUMBER = 2**63 - 1
 @answers_api("POST", ApiScope.CHAT)
 async def responses(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     marks = read_repeat_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
-    asked, begun, repeatable = await in_database(_begin, key, request.body, marks)
+    asked, begun, repeatable = await begin_in_turn(key.owner_id, lambda: _begin(key, request.body, marks))
+    is_repeated = isinstance(begun, JoinedRequest) or (isinstance(begun, StoredResponse) and begun.asked.is_repeated)
+    if is_repeated:
+        check_readers(key.owner_id)
     if isinstance(begun, PreparedChat | JoinedRequest):
         running: EventQueue = (
             JoinedChat(begun)
@@ -63,6 +67,8 @@ async def responses(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     else:
         running = FollowedReply(begun.asked)
         find_head = partial(_stored_head, begun)
+    if is_repeated:
+        note_reader(key.owner_id, running)
     if asked.background:
         events = ResponseEvents(find_head(), counts_characters=True, is_queued=True)
         return _stream_of(events, running)
@@ -172,7 +178,10 @@ async def _read(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpR
     if not found.is_background:
         raise ParameterInvalid("stream", "only a response that was made with background: true can be read again so")
     events = ResponseEvents(_stored_head(found), counts_characters=True, is_queued=True, starting_after=starting_after)
-    return _stream_of(events, FollowedReply(found.asked))
+    check_readers(key.owner_id)
+    running = FollowedReply(found.asked)
+    note_reader(key.owner_id, running)
+    return _stream_of(events, running)
 
 
 @answers_api("DELETE", ApiScope.CHAT)
@@ -207,7 +216,7 @@ def _list_input(key: ApiKey, response_id: str, query: dict[str, str]) -> dict[st
 @answers_api("POST", ApiScope.CHAT)
 async def input_tokens(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     """Count the tokens of the window that would be sent."""
-    tokens = await in_database(_count, key, request.body)
+    tokens = await begin_in_turn(key.owner_id, lambda: _count(key, request.body))
     return JsonResponse({"object": "response.input_tokens", "input_tokens": tokens})
 
 
