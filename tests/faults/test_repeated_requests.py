@@ -159,6 +159,17 @@ def test_the_openai_package_retries_after_a_timeout_and_is_billed_once(site, key
     assert rows_of(site, key)[0]["error_code"] == ""
 
 
+def test_of_equal_requests_at_once_each_retry_has_an_answer_of_its_own(site, key):
+    client = client_of(site, key, max_retries=2).with_options(timeout=2)
+    releasing = threading.Timer(5, site.upstream.release)
+    releasing.start()
+    with ThreadPoolExecutor(5) as senders:
+        sent = [senders.submit(client.chat.completions.create, model="held-before", messages=HELLO) for _ in range(5)]
+        ids = {each.result().id for each in sent}
+    releasing.join()
+    assert len(ids) == len(rows_of(site, key)) == asked(site, "held-before") == 5
+
+
 def test_requests_that_are_no_retries_are_two(site, client, key):
     for _ in range(2):
         client.chat.completions.create(model="ok", messages=HELLO)
