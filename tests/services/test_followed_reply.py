@@ -105,6 +105,18 @@ async def test_what_was_missed_is_read_from_the_row(asked, followed, reads):
     await read_until(followed, " time")
 
 
+async def test_what_is_heard_follows_a_row_that_is_saved_later(asked, followed, reads):
+    live = LiveReply(asked.reply_id, asked.conversation.public_id, position=1)
+    await until(lambda: reads)
+    await store(asked.reply_id, content="Once")
+    for number in range(1_000):
+        live.append("Once" if not number else f" {number}")
+        live.flush()
+        await asyncio.sleep(0.001)
+    await read_until(followed, "Once" + "".join(f" {number}" for number in range(1, 1_000)))
+    assert len(reads) < 5
+
+
 async def test_steps_come_one_after_the_other(asked, followed, reads):
     live = LiveReply(asked.reply_id, asked.conversation.public_id, position=1)
     await until(lambda: reads)

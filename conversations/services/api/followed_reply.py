@@ -61,6 +61,7 @@ class FollowedReply(EventQueue):
         self._sent_reasoning = 0
         self._step = 0  # that the newest frames are of; 0 before the first
         self._step_length: int | None = None  # what was sent of the text of that step; None until the row says it
+        self._early: list[tuple[int, str]] = []  # text of that step, by its place, that has come before what it follows
         self._has_ended = False
         self._woken = asyncio.Event()
         self._heard = HeardTopic(conversation_topic(asked.conversation.public_id), self._hear)
@@ -120,16 +121,20 @@ class FollowedReply(EventQueue):
         if kind == ReplyDelta.type and self._take(frame["step"], frame["at"], frame["text"]):
             return
         if kind not in (ReplyDelta.type, ReplyReasoning.type):  # its text may begin again
-            self._step_length = None
+            self._step_length, self._early = None, []
         self._has_ended |= kind in (ReplyDone.type, ReplyFailed.type)
         self._woken.set()
 
     def _take(self, step: int, at: int, text: str) -> bool:
-        """Send what is new of the *text* of a step; return False where what stands before it is not known."""
+        """Send what is new of the *text* of a step, or keep it where what stands before it is not known: then False.
+
+        The row is always behind what is heard, by the time between two times that it is saved.
+        """
         if step != self._step:
-            self._step, self._step_length = step, None
+            self._step, self._step_length, self._early = step, None, []
         length = self._step_length
         if length is None or at > length:
+            self._early.append((at, text))
             return False
         if fresh := text[length - at :]:
             added = (BETWEEN_STEPS if self._sent and not length else "") + fresh
@@ -151,6 +156,9 @@ class FollowedReply(EventQueue):
                 self.put(AnswerPiece(added, thought))
             if self.window_id and step == self._step:
                 self._step_length = reading.step_length
+                early, self._early = self._early, []
+                for at, text in early:
+                    self._take(step, at, text)
         if reading.end is not None:
             self.put(reading.end)
         return reading.end is not None
