@@ -135,7 +135,7 @@ IMPORTED_TEXT_MEGABYTES = ENV.integer(
     "IMPORTED_TEXT_MEGABYTES",
     default=2_000,
     minimum=1,
-    help="Most megabytes of text that one user keeps of imported conversations.",
+    help="Most megabytes of text that one user keeps of imported conversations, and as many that programs store.",
 )
 
 # Web search

@@ -195,6 +195,7 @@ class Migration(migrations.Migration):
                 ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True, verbose_name='public id')),
                 ('title', models.CharField(blank=True, max_length=200, verbose_name='title')),
                 ('copied_bytes', models.PositiveBigIntegerField(db_default=0, default=0, editable=False)),
+                ('appended_bytes', models.PositiveBigIntegerField(db_default=0, default=0, editable=False)),
                 ('title_is_given', models.BooleanField(db_default=False, default=False, editable=False)),
                 ('language_model', models.CharField(blank=True, db_default='', default='', max_length=200, verbose_name='language model')),
                 ('effort', models.CharField(blank=True, db_default='', default='', max_length=10, verbose_name='effort')),

@@ -28,7 +28,8 @@ class Conversation(models.Model):
     """A stored conversation. *head* is the newest active message; *last_active_at* orders the list.
 
     *title_is_given* says that a person wrote the title: nothing else changes it then. *copied_bytes* is what the text
-    of the share takes that it is a copy of, as the database keeps it; 0 for any other.
+    of the share takes that it is a copy of, as the database keeps it; 0 for any other. *appended_bytes* is what the
+    messages take that programs stored in it without asking for a reply.
     *anchor_position* is where the last window began, so that the next one begins there too as long as it can, and with
     the same version of the summary: *summary_version*, by its number, or None where the current one is to be sent next.
     *summarises* adds a summary of what is out of view to a sliding window policy. *has_pins* says whether any message
@@ -58,6 +59,7 @@ class Conversation(models.Model):
     )
     title = NameField(_("title"), max_length=200, blank=True)
     copied_bytes = models.PositiveBigIntegerField(default=0, db_default=0, editable=False)
+    appended_bytes = models.PositiveBigIntegerField(default=0, db_default=0, editable=False)
     title_is_given = models.BooleanField(default=False, db_default=False, editable=False)
     language_model = models.CharField(_("language model"), max_length=200, blank=True, default="", db_default="")
     effort = models.CharField(_("effort"), max_length=10, blank=True, default="", db_default="")

@@ -52,6 +52,7 @@ def example(error):
             errors.DocumentTooLarge,
             errors.DocumentStorageFull,
             errors.ShareStorageFull,
+            errors.AppendedTextFull,
             errors.FilesTooLarge,
             errors.PictureTooLarge,
             errors.ImportTooLarge,

@@ -13,7 +13,7 @@
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ ├ NameInvisible, SavedPromptIncomplete, SavedPromptTooLong, SavedPromptNameTaken, TooManySavedPrompts
     │ │ FolderNameTaken, TooManyFolders, FolderEmpty
-    │ ├ ParameterInvalid, TooManyApiKeys, IdempotencyKeyReused, AnswerNotKept    of the API
+    │ ├ ParameterInvalid, TooManyApiKeys, AppendedTextFull, IdempotencyKeyReused, AnswerNotKept    of the API
     │ ├ ImportsForbidden, ImportTooLarge, TooManyImports, ImportNotFound, ImportPieceMisplaced
     │ └ PictureTooLarge, TooManyPictures, PicturesGone, PictureAlreadySent
     ├ SiteBusy                        the same request may be answered in a moment
@@ -144,6 +144,7 @@ from .api import (
     ApiKeyRateReached,
     ApiOff,
     ApiScopeMissing,
+    AppendedTextFull,
     IdempotencyKeyReused,
     ItemNotFound,
     ParameterInvalid,
@@ -331,6 +332,7 @@ __all__ = [
     "ApiKeyRateReached",
     "ApiOff",
     "ApiScopeMissing",
+    "AppendedTextFull",
     "ApprovalTimedOut",
     "ArgumentsInvalid",
     "ArgumentsNotJson",

@@ -73,6 +73,14 @@ class ItemNotFound(AccessError):
     template = "There is no such item in this conversation."
 
 
+class AppendedTextFull(InputError):
+    code = "appended_text_full"
+    template = (
+        "Your programs have stored %(megabytes)s MB of messages in conversations without asking for a reply, which is "
+        "the limit. Delete some of these conversations first."
+    )
+
+
 class ApiKeyRateReached(LimitReached):
     code = "key_rate_reached"
     template = "This API key has asked as often as it may in a minute. It can ask again at %(opens_at)s."

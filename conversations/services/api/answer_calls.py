@@ -15,15 +15,17 @@ from django.db import transaction
 from django.db.models import Q
 
 from chatsite.accounts.limits import effective_limits
+from conversations.core.api.json_body import shown_name
 from conversations.core.errors import MessageExcluded, ParameterInvalid, ReplyInProgress
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.live.fanout import MESSAGES, RUNS, publish
 from conversations.models import Conversation, Message, PathChange, ToolCall
 from conversations.services.language_models.model_context import conversation_context
 from conversations.services.limits.message_checks import check_message_length, check_regeneration
-from conversations.services.portability.chat_history import append_messages
 from conversations.services.portability.imported_steps import make_steps
 from conversations.services.windows.active_path import add_reply
+
+from .appended_messages import append_for_program
 
 
 def answer_calls(conversation: Conversation, outputs: Mapping[str, str]) -> Message:
@@ -44,7 +46,7 @@ def answer_calls(conversation: Conversation, outputs: Mapping[str, str]) -> Mess
     asked.encoding = context.language_model.encoding
     asked.save(update_fields=["content_tokens", "encoding"])
     results = [PromptMessage("tool", outputs[call.id], tool_call_id=call.id) for call in calls]
-    return _add_reply(conversation, asked.parent, [asked, *append_messages(conversation, results)])
+    return _add_reply(conversation, asked.parent, [asked, *append_for_program(conversation, results)])
 
 
 def ask_behind_steps(conversation: Conversation, newest: PromptMessage, steps: Sequence[PromptMessage]) -> Message:
@@ -52,7 +54,7 @@ def ask_behind_steps(conversation: Conversation, newest: PromptMessage, steps: S
 
     Raises what `check_regeneration` and `check_message_length` raise; *conversation* is locked.
     """
-    question, *rows = append_messages(conversation, [newest, *steps])
+    question, *rows = append_for_program(conversation, [newest, *steps])
     check_message_length(question.content_tokens, effective_limits(conversation.owner))
     _check_limits(conversation, question)
     return _add_reply(conversation, question, rows)
@@ -61,9 +63,9 @@ def ask_behind_steps(conversation: Conversation, newest: PromptMessage, steps: S
 def _check_each_is_answered(calls: Sequence[PromptToolCall], outputs: Mapping[str, str]) -> None:
     ids = [call.id for call in calls]
     if missing := next((call_id for call_id in ids if call_id not in outputs), None):
-        raise ParameterInvalid("input", f"there is no output for the function call {missing}")
+        raise ParameterInvalid("input", f"there is no output for the function call {shown_name(missing)}")
     if unknown := next((call_id for call_id in outputs if call_id not in ids), None):
-        raise ParameterInvalid("input", f"the response before has no function call {unknown}")
+        raise ParameterInvalid("input", f"the response before has no function call {shown_name(unknown)}")
 
 
 def _check_limits(conversation: Conversation, question: Message) -> None:

@@ -21,9 +21,9 @@ from conversations.models import ApiKey, Conversation, Message
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.limits.key_limits import check_key_rate, lock_open_key
 from conversations.services.messages.post_message import title_from
-from conversations.services.portability.chat_history import append_messages
 from conversations.services.windows.active_path import lock_conversation, refuse_while_replying
 
+from .appended_messages import append_for_program
 from .key_models import find_conversation_of_key
 
 MOST_APPENDED = 20
@@ -98,7 +98,7 @@ def append_items(key: ApiKey, conversation: Conversation, messages: Sequence[Pro
         check_key_rate(lock_open_key(key.pk))
         locked = lock_conversation(conversation)
         refuse_while_replying(locked)
-        stored = append_messages(locked, messages)
+        stored = append_for_program(locked, messages)
         first = next((message.content for message in messages if message.role == "user"), "")
         if not locked.title and first:
             Conversation.objects.filter(pk=locked.pk).update(title=title_from(first))

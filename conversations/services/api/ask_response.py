@@ -34,10 +34,10 @@ from conversations.services.language_models.run_parameters import use_parameters
 from conversations.services.limits.key_limits import check_key_rate, lock_open_key
 from conversations.services.messages.post_message import post_message, title_from
 from conversations.services.portability.branch_conversation import branch_conversation
-from conversations.services.portability.chat_history import append_messages
 from conversations.services.windows.active_path import lock_conversation, refuse_while_replying
 
 from .answer_calls import answer_calls, ask_behind_steps
+from .appended_messages import append_for_program
 from .key_models import find_conversation_of_key, find_model_of_key
 from .prepare_chat import bounded_sampling, check_abilities, reserve_asked_for
 from .repeatable_requests import Repeatable, find_repeated, leave_once
@@ -92,14 +92,18 @@ def _ask(key: ApiKey, request: ResponseRequest, conversation: Conversation, para
 
 
 def find_stored_item(key: ApiKey, item_id: str) -> PromptMessage | None:
-    """Return the message that an `item_reference` names, None where the key's owner has no such message."""
+    """Return the message that an `item_reference` names, None where the key's owner has no such message.
+
+    What its owner excluded or forgot is in no later request, and so is not found.
+    """
     if (named := read_message_id(item_id)) is None:
         return None
     try:
         conversation = find_conversation_of_key(key, named.conversation)
     except ConversationNotFound:
         return None
-    found = conversation.messages.filter(pk=named.message, role__in=("user", "assistant")).first()
+    remembered = conversation.messages.filter(excluded=False, position__gte=conversation.forgotten_before)
+    found = remembered.filter(pk=named.message, role__in=("user", "assistant")).first()
     return prompt_message(found) if found and found.has_ended and found.content else None
 
 
@@ -193,7 +197,7 @@ def _append_history(conversation: Conversation, messages: ChatMessages) -> None:
     """Store the messages before the newest one behind those that are there; the first names a new conversation."""
     locked = lock_conversation(conversation)
     refuse_while_replying(locked)
-    append_messages(locked, messages.history)
+    append_for_program(locked, messages.history)
     if not locked.title:
         first = next((each.content for each in messages.history if each.role == "user"), messages.newest.content)
         Conversation.objects.filter(pk=locked.pk).update(title=title_from(first))

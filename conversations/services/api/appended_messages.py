@@ -1,0 +1,36 @@
+"""Messages that a program stores without asking for a reply to them: a history, or the outputs of its functions.
+
+They cost no money, and no reply limits them: so their text has a limit of its own, as imported text has.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.db.models import F, Sum
+
+from conversations.core.errors import AppendedTextFull
+from conversations.core.prompt.messages import PromptMessage
+from conversations.models import Conversation, Message
+from conversations.services.portability.chat_history import append_messages
+
+BYTES_PER_MEGABYTE = 1_000_000
+ROW_BYTES = 200  # that a row takes which holds nothing, about
+
+
+def append_for_program(conversation: Conversation, messages: Sequence[PromptMessage]) -> list[Message]:
+    """Store *messages* at the end of the path; owner and conversation are locked. Raises `AppendedTextFull`."""
+    taken_bytes = sum(map(_bytes_of, messages))
+    of_owner = Conversation.objects.filter(owner_id=conversation.owner_id)
+    kept_bytes = of_owner.aggregate(bytes=Sum("appended_bytes", default=0))["bytes"]
+    if kept_bytes + taken_bytes > settings.IMPORTED_TEXT_MEGABYTES * BYTES_PER_MEGABYTE:
+        raise AppendedTextFull(megabytes=settings.IMPORTED_TEXT_MEGABYTES)
+    Conversation.objects.filter(pk=conversation.pk).update(appended_bytes=F("appended_bytes") + taken_bytes)
+    return append_messages(conversation, messages)
+
+
+def _bytes_of(message: PromptMessage) -> int:
+    calls = json.dumps([call.to_json() for call in message.tool_calls], ensure_ascii=False)
+    return ROW_BYTES + len(message.content.encode()) + len(calls.encode())
