@@ -124,6 +124,7 @@ def test_what_is_held_says_by_whom_since_when_and_why_and_is_not_removed(client,
             assert words in said
     delete_conversation(conversation)
     assert "kept by a legal hold" in page(DELETED)
+    assert "Delete all of them permanently" not in page(DELETED)
     one = reverse("conversations:deleted_conversation", args=[conversation.public_id])
     assert "until the hold is lifted" in page(one)
     assert client.post(one).status_code == 403
@@ -132,6 +133,8 @@ def test_what_is_held_says_by_whom_since_when_and_why_and_is_not_removed(client,
         in client.post(reverse("conversations:empty_deleted"), follow=True).content.decode()
     )
     assert Conversation.objects.exists()
+    delete_conversation(named(alice, "Not held"))
+    assert "Delete all of them permanently" in page(DELETED)
 
 
 def test_a_hold_on_all_of_a_user_is_on_the_account_page(page, alice):

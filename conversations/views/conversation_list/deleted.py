@@ -37,9 +37,11 @@ MOST_SHOWN = 200  # of those that are deleted soon
 def deleted(request: HtmxRequest) -> HttpResponse:
     """Recently deleted: what can be restored, and when each will be gone."""
     found = list_deleted_conversations(request.user, before=parameters.page_end(request), limit=PER_PAGE)
+    more = PageEnd.of(found, limit=PER_PAGE, by=DELETED)
     context = {
         "rows": [_row(conversation) for conversation in found],
-        "more": PageEnd.of(found, limit=PER_PAGE, by=DELETED),
+        "more": more,
+        "may_delete_all": more or not all(conversation.is_held for conversation in found),
         "days": settings.DELETED_CONVERSATION_DAYS,
     }
     return render(request, "conversations/recently_deleted.html", context)
