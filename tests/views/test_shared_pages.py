@@ -138,6 +138,7 @@ def test_everything_that_opens_nothing_looks_the_same(talk, settings, spoil):
             for answer, token in ((ended, made.token), (guessed, wrong))
         ]
         assert texts[0] == texts[1]
+        assert "This link leads nowhere" in texts[0]
         assert dict(ended.headers).keys() == dict(guessed.headers).keys()
 
 

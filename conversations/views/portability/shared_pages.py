@@ -62,7 +62,9 @@ def opens_share(view: SharedView) -> SharedView:
         except TooManyAttempts as refusal:
             response = render(request, "429.html", status=429)
             response["Retry-After"] = http_date(refusal.opens_at.timestamp())
-        except (ShareNotFound, PictureNotFound) as error:
+        except ShareNotFound:
+            response = render(request, "shares/no_share.html", status=404)
+        except PictureNotFound as error:
             response = not_found(request, error)
         except ConversationError as error:
             response = refused(request, error)
