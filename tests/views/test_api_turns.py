@@ -107,3 +107,19 @@ async def test_answers_to_earlier_requests_have_a_number_of_readers(monkeypatch)
     for queue in queues[1:]:
         queue.put(Failed(ParameterInvalid("messages", "that is enough")))
     assert [answer.status_code for answer in await asyncio.gather(*tasks[1:])] == [400, 400]
+
+
+async def test_a_client_that_goes_away_keeps_its_turn_until_its_thread_is_done(begun, settings):
+    """Or who sends and goes away at once would have any number of requests counted beside each other."""
+    settings.REQUESTS_PER_USER = 1
+    key = (await sync_to_async(make_key)(await sync_to_async(make_user)("alice"), name="a")).text
+    first = asyncio.create_task(ask(key))
+    while not begun.now:
+        await asyncio.sleep(0.01)
+    second = asyncio.create_task(ask(key))
+    first.cancel()
+    await asyncio.wait([first, second], timeout=0.5)
+    assert begun.most == 1
+    begun.way_out.set()
+    assert (await second).status_code == 400
+    assert begun.most == 1

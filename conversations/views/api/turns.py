@@ -16,6 +16,7 @@ from chatsite.postgres.pool import release_connection
 from conversations.core.errors import TooManyRequestsAtOnce
 from conversations.live.user_turns import QueueFull, UserTurns
 from conversations.services.api.event_queue import EventQueue
+from conversations.services.ledger.provider_attempts import finish_before_cancelling
 
 from .answers import in_database
 
@@ -37,7 +38,8 @@ async def begin_in_turn(owner_id: int, begin: Callable[[], Begun]) -> Begun:
         await sync_to_async(release_connection)()
     try:
         async with turns.turn(owner_id):
-            return await in_database(begin)
+            # Its thread goes on where its client goes away, and keeps its turn.
+            return await finish_before_cancelling(in_database(begin))
     except QueueFull:
         raise TooManyRequestsAtOnce from None
 
