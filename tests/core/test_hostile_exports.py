@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 from conversations.core.errors import ExportDamaged, ExportError, ExportTooLarge, ExportUnknown
-from conversations.core.imports import archive, json_stream, read_export
+from conversations.core.imports import archive, json_conversations, json_stream
 from conversations.core.imports.citations import replace_citations
 from conversations.core.imports.imported import Broken, BrokenConversation, unknown
 from conversations.core.imports.open_webui import read_details
@@ -75,9 +75,9 @@ def test_folded_parts_are_taken_out_one_after_the_other():
     ids=["list", "texts", "messages", "members"],
 )
 def test_what_has_very_many_small_values_is_refused_before_they_are_built(hostile, monkeypatch):
-    for module in (json_stream, read_export):  # a twentieth of what they are
+    for module in (json_stream, json_conversations):  # a twentieth of what they are
         monkeypatch.setattr(module, "MOST_VALUES", 75_000)
-        monkeypatch.setattr(module, "PIECE_BYTES", 50_000)
+    monkeypatch.setattr(json_stream, "PIECE_BYTES", 50_000)
     assert peak_memory_mb(lambda: read_all(hostile.encode())) < 15
 
 
@@ -158,7 +158,7 @@ def test_a_large_archive_of_many_files_is_read_still(monkeypatch):
 
 
 def test_items_that_are_looked_at_are_bounded_by_their_size(monkeypatch):
-    monkeypatch.setattr(read_export, "LOOKED_AT_CHARACTERS", 1_000)
+    monkeypatch.setattr(json_conversations, "LOOKED_AT_CHARACTERS", 1_000)
     items = [{"x": "y" * 100}] * 50
     export = export_of(json.dumps([*items, chatgpt("c", [node("q", "root", "user", "go")])]).encode())
     [failed] = export.read()
@@ -167,7 +167,7 @@ def test_items_that_are_looked_at_are_bounded_by_their_size(monkeypatch):
 
 @pytest.mark.parametrize("messages", [True, False])
 def test_an_object_of_many_values_is_bounded_and_the_next_one_is_read(monkeypatch, messages):
-    monkeypatch.setattr(read_export, "MOST_CHARACTERS", 1_000)
+    monkeypatch.setattr(json_conversations, "MOST_CHARACTERS", 1_000)
     said = [{"role": "user", "content": "y" * 100}] * 50
     large = {"messages": said} if messages else {**{f"k{number}": "y" * 100 for number in range(50)}, "messages": said}
     small = {"messages": [{"role": "user", "content": "go"}]}
@@ -185,7 +185,7 @@ def test_what_waits_to_be_stored_is_counted_with_all_that_it_holds():
 
 
 def test_a_message_that_no_page_could_show_is_cut_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(read_export, "LONGEST_MESSAGE", 10)
+    monkeypatch.setattr(json_conversations, "LONGEST_MESSAGE", 10)
     nodes = [node("q", "root", "user", "x" * 10), node("a", "q", "assistant", "y" * 8),
              node("b", "a", "assistant", "z" * 8), node("c", "b", "assistant", "more")]  # fmt: skip
     read = read_one(as_json([chatgpt("c", nodes)]))

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conversations.core.imports.imported import BrokenConversation, ImportedConversation
-from conversations.core.imports.read_export import Export, ExportFile, FailedFile, FoundConversation
+from conversations.core.imports.json_conversations import FoundConversation
+from conversations.core.imports.read_export import Export, ExportFile, FailedFile
 
 CITE = "\ue200cite\ue202turn0search3\ue201"
 

@@ -15,7 +15,8 @@ from chatsite.postgres.faults import is_passing_fault
 from conversations.access import require_admitted
 from conversations.core.errors import AccessError, ImportedTextFull
 from conversations.core.imports.imported import BrokenConversation, ImportedConversation
-from conversations.core.imports.read_export import Export, ExportItem, FailedFile, FoundConversation, WindowseatFile
+from conversations.core.imports.json_conversations import FoundConversation
+from conversations.core.imports.read_export import Export, ExportItem, FailedFile, WindowseatFile
 from conversations.models import ConversationImport
 from conversations.models.conversation_import import ImportState
 from conversations.services.conversations.default_scenario import default_scenario
