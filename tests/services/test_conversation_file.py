@@ -246,6 +246,10 @@ def change_first(**values):
     return lambda told: told["messages"][0].update(values)
 
 
+def change_rating(**values):
+    return lambda told: next(message for message in told["messages"] if message["rating"])["rating"].update(values)
+
+
 def change_picture_count(told):
     message = next(message for message in told["messages"] if message["pictures"])
     message["pictures"] *= 101
@@ -268,9 +272,12 @@ EDITS = {
     "calls that are none": change_first(tool_calls=[{"id": 1}]),
     "an error that is none": change_first(error=None),
     "params that are none": change_first(error_params=["x"]),
+    "a long remark": change_rating(remark="x" * 100_000),
+    "a verdict that is none": change_rating(verdict="x"),
     "many pictures": change_picture_count,
     "a number that is none": change_first(reasoning_seconds="soon"),
     "many tokens": change_first(content_tokens=10**30),
+    "more tokens than characters": change_first(content_tokens=2**31 - 1),
     "NUL": change_first(content="a\x00b"),
     "a surrogate": change_first(content="a\ud800b"),
 }

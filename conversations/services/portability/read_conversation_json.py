@@ -32,6 +32,7 @@ from conversations.core.errors import (
     LanguageModelNotOffered,
     NotesHaveTooManyCharacters,
     NotesHaveTooManyTokens,
+    RemarkTooLong,
 )
 from conversations.core.errors.pictures import PictureError
 from conversations.core.imports.moments import FIRST, LAST
@@ -52,6 +53,7 @@ from conversations.models import (
     ToolCall,
 )
 from conversations.models.message import MessageRole, MessageState
+from conversations.models.rating import Verdict
 from conversations.models.tool_call import ENDED
 from conversations.parsing import read_picture
 from conversations.providers.tokens.tokenizer import ENCODINGS, count_text
@@ -61,14 +63,17 @@ from conversations.services.conversations.notes import clean_notes
 from conversations.services.documents.storage_limit import check_storage
 from conversations.services.language_models.model_choice import check_choice
 from conversations.services.language_models.model_context import ModelContext, conversation_context
+from conversations.services.messages.rate_reply import clean_remark
 from conversations.services.portability.conversation_json import SETTINGS
 
 AT_ONCE = 500
+MOST_OVERHEAD_TOKENS = 1_000  # that another chat format may add to a message
 MOST_PICTURES = 100  # of one message: a page draws all of them
 # What reading raises for a file that is not whole, or was edited.
 WRONG = (
     *(KeyError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, ArithmeticError),
-    *(IntegrityError, DataError, ValidationError, PictureError, NotesHaveTooManyCharacters, NotesHaveTooManyTokens),
+    *(IntegrityError, DataError, ValidationError, PictureError),
+    *(NotesHaveTooManyCharacters, NotesHaveTooManyTokens, RemarkTooLong),
 )
 MOST_AHEAD = 10_000  # how far a message may name one that comes later: a reply comes behind its steps
 MOMENTS = ("created_at", "last_active_at", "decided_at", "started_at", "ended_at", "rated_at")
@@ -189,9 +194,7 @@ class _Reader:
                 messages.append(self._message(value))
                 calls += [self._call(number, call) for call in value["calls"]]
                 if value["rating"]:
-                    ratings.append(
-                        Rating(reply_id=self._id(number), **{name: value["rating"][name] for name in RATING})
-                    )
+                    ratings.append(self._rating(number, value["rating"]))
             copy_rows(messages)
             copy_rows(calls)
             Rating.objects.bulk_create(ratings)
@@ -236,7 +239,16 @@ class _Reader:
         if encoding not in ENCODINGS:
             return self.context.content_tokens(said), self.context.language_model.encoding
         form = self.context.language_model.chat_format
-        return max(stored_tokens, content_tokens(said, count_text=count_text(encoding), chat_format=form)), encoding
+        tokens = content_tokens(said, count_text=count_text(encoding), chat_format=form)
+        if stored_tokens > 2 * tokens + MOST_OVERHEAD_TOKENS:  # sums of them would not fit their columns
+            raise ValueError(stored_tokens)
+        return max(stored_tokens, tokens), encoding
+
+    def _rating(self, reply: int, value: Mapping[str, Any]) -> Rating:
+        clean_remark(value["remark"])  # one that is too long is refused
+        if value["verdict"] not in Verdict.values:
+            raise ValueError(value["verdict"])
+        return Rating(reply_id=self._id(reply), **{name: value[name] for name in RATING})
 
     def _call(self, reply: int, value: Mapping[str, Any]) -> ToolCall:
         if value["state"] not in ENDED:
