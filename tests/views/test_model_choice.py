@@ -100,11 +100,11 @@ def test_what_may_not_be_chosen_changes_nothing(client, conversation, fields, st
 def test_the_first_message_begins_with_the_model_that_the_page_names(client, conversation):
     text = client.get(reverse("conversations:new"), {"language_model": "deep", "effort": "low"}).text
     assert "Language model: deep" in text
-    assert '<input type="hidden" name="language_model" value="deep">' in text
-    assert '<input type="hidden" name="effort" value="low">' in text
+    assert '<input type="hidden" data-beginning name="language_model" value="deep">' in text
+    assert '<input type="hidden" data-beginning name="effort" value="low">' in text
     text = client.get(reverse("conversations:new"), {"language_model": "secret"}).text
     assert "Language model: Plain one" in text
-    assert '<input type="hidden" name="language_model" value="">' in text
+    assert '<input type="hidden" data-beginning name="language_model" value="">' in text
 
 
 def test_replies_say_who_made_them_and_a_line_stands_where_that_changes(client, conversation):
