@@ -59,8 +59,18 @@ class CandidateMessage(NamedTuple):
     ordinal: int
 
 
-def read_candidate_messages(filters: Mapping[str, Any], asked: Sequence[set[str]]) -> Iterator[CandidateMessage]:
-    """Yield one passage of each message that has one of the lexemes of each term, best first."""
+class ConversationCandidates(NamedTuple):
+    """The passages of a conversation, newest first."""
+
+    conversation: int
+    ordinals: list[int]
+
+    def messages(self, start: int = 0, stop: int | None = None) -> Iterator[CandidateMessage]:
+        return (CandidateMessage(self.conversation, ordinal) for ordinal in self.ordinals[start:stop])
+
+
+def read_candidates(filters: Mapping[str, Any], asked: Sequence[set[str]]) -> Iterator[ConversationCandidates]:
+    """Yield the conversations, best first, with a passage of each message that has one of the lexemes of each term."""
     terms: dict[str, int] = {}
     for number, lexemes in enumerate(asked):
         for lexeme in lexemes:
@@ -78,9 +88,11 @@ def read_candidate_messages(filters: Mapping[str, Any], asked: Sequence[set[str]
             by_conversation[conversation].append((terms.get(lexeme, 0), chunk, entries))
         for conversation, postings in by_conversation.items():
             first, last = spans.get(conversation, (0, None))
-            for ordinal in _ordinals_with_all(postings, len(asked)):
-                if ordinal >= first and (last is None or ordinal <= last):
-                    yield CandidateMessage(conversation, ordinal)
+            ordinals = _ordinals_with_all(postings, len(asked))
+            if first or last is not None:
+                ordinals = [each for each in ordinals if each >= first and (last is None or each <= last)]
+            if ordinals:
+                yield ConversationCandidates(conversation, ordinals)
 
 
 def _batches(conversations: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -17,7 +17,7 @@ import datetime as dt
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, islice
+from itertools import chain, islice
 from typing import Any
 
 from conversations.core.errors import LookUpTooCostly
@@ -25,7 +25,7 @@ from conversations.core.text.search_query import SearchQuery
 from conversations.core.text.shown_hits import ShownHits
 from conversations.grounding.bounded_query import time_limit
 
-from .candidates import CandidateMessage, read_candidate_messages
+from .candidates import CandidateMessage, ConversationCandidates, read_candidates
 from .fetch_rows import fetch_rows
 from .hits import CheckedMessage, FoundRow, MessageHit, MessageHits, make_hits
 from .search_filters import ORDER, OWN, WANTED, filter_parameters
@@ -156,7 +156,7 @@ class _Search:
         if not all(asked):
             return
         seen = 0
-        for some in self._batches(read_candidate_messages(self.filters, asked)):
+        for some in self._batches(read_candidates(self.filters, asked)):
             if self._is_over():
                 return
             pairs = {"conversations": [each for each, _ in some], "ordinals": [ordinal for _, ordinal in some]}
@@ -166,10 +166,11 @@ class _Search:
             if self.is_partial:
                 return
 
-    def _batches(self, candidates: Iterator[CandidateMessage]) -> Iterator[Sequence[CandidateMessage]]:
+    def _batches(self, candidates: Iterator[ConversationCandidates]) -> Iterator[Sequence[CandidateMessage]]:
         """Yield the candidates until there are enough hits: as many as are shown, and then many at once."""
+        messages = chain.from_iterable(each.messages() for each in candidates)
         size = self.wanted
-        while not self._has_enough and (some := list(islice(candidates, size))):
+        while not self._has_enough and (some := list(islice(messages, size))):
             yield some
             size = CANDIDATES_AT_ONCE
 
@@ -246,24 +247,23 @@ class _FewOfEach(_Search):
         self._had_all = {conversation for conversation, count in self._of_one.items() if count >= most_of_one}
         self._here: set[int] = set()  # conversations with a hit on this page
 
-    def _is_open(self, candidate: CandidateMessage | FoundRow | CheckedMessage) -> bool:
+    def _is_open(self, candidate: CandidateMessage | ConversationCandidates | FoundRow | CheckedMessage) -> bool:
         """Tell whether more has to be known of the conversation that *candidate* is in."""
         return candidate.conversation not in self.more_in and candidate.conversation not in self._had_all
 
-    def _batches(self, candidates: Iterator[CandidateMessage]) -> Iterator[Sequence[CandidateMessage]]:
+    def _batches(self, candidates: Iterator[ConversationCandidates]) -> Iterator[Sequence[CandidateMessage]]:
         """Yield the candidates until there are enough hits, and all is known of the conversations that they are in.
 
         First as many of each conversation as say whether it has more; the others only where these were not hits.
         """
         few = self.most_of_one + 1
-        by_conversation = (list(some) for _, some in groupby(filter(self._is_open, candidates), conversation_of))
+        wanted = filter(self._is_open, candidates)
         size = self.wanted
-        while not self._has_enough and (some := list(islice(by_conversation, -(-size // few)))):
-            yield [candidate for each in some for candidate in each[:few]]
-            others = [candidate for each in some for candidate in each[few:]]
-            while others := list(filter(self._is_open, others)):
-                yield others[:CANDIDATES_AT_ONCE]
-                del others[:CANDIDATES_AT_ONCE]
+        while not self._has_enough and (some := list(islice(wanted, -(-size // self.most_of_one)))):
+            yield [message for each in some for message in each.messages(stop=few)]
+            others = chain.from_iterable(each.messages(few) for each in some if self._is_open(each))
+            while others_at_once := list(islice(filter(self._is_open, others), CANDIDATES_AT_ONCE)):
+                yield others_at_once
             size = CANDIDATES_AT_ONCE
 
     @property
@@ -297,7 +297,3 @@ class _FewOfEach(_Search):
             hits += [] if has_more else some
         is_partial = self.is_partial and not has_more
         return MessageHits(hits, has_more, is_partial, self.has_typos, self.more_in, self.earlier)
-
-
-def conversation_of(candidate: CandidateMessage) -> int:
-    return candidate.conversation
