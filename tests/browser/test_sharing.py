@@ -46,7 +46,7 @@ def test_a_conversation_is_passed_on_and_taken_back(page, open_page, signed_in):
     page.get_by_role("button", name="Revoke “Names”").click()
     expect(page.get_by_text("Revoked", exact=True)).to_be_visible()
     stranger.reload()
-    expect(stranger.get_by_role("heading", name="Page not found")).to_be_visible()
+    expect(stranger.get_by_role("heading", name="This link leads nowhere")).to_be_visible()
     expect(messages(reader)).to_have_count(4)
 
 
