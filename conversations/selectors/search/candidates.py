@@ -69,7 +69,9 @@ class ConversationCandidates(NamedTuple):
         return (CandidateMessage(self.conversation, ordinal) for ordinal in self.ordinals[start:stop])
 
 
-def read_candidates(filters: Mapping[str, Any], asked: Sequence[set[str]]) -> Iterator[ConversationCandidates]:
+def read_conversation_candidates(
+    filters: Mapping[str, Any], asked: Sequence[set[str]]
+) -> Iterator[ConversationCandidates]:
     """Yield the conversations, best first, with a passage of each message that has one of the lexemes of each term."""
     terms: dict[str, int] = {}
     for number, lexemes in enumerate(asked):

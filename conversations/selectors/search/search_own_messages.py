@@ -25,7 +25,7 @@ from conversations.core.text.search_query import SearchQuery
 from conversations.core.text.shown_hits import ShownHits
 from conversations.grounding.bounded_query import time_limit
 
-from .candidates import CandidateMessage, ConversationCandidates, read_candidates
+from .candidates import CandidateMessage, ConversationCandidates, read_conversation_candidates
 from .fetch_rows import fetch_rows
 from .hits import CheckedMessage, FoundRow, MessageHit, MessageHits, make_hits
 from .search_filters import ORDER, OWN, WANTED, filter_parameters
@@ -156,7 +156,7 @@ class _Search:
         if not all(asked):
             return
         seen = 0
-        for some in self._batches(read_candidates(self.filters, asked)):
+        for some in self._batches(read_conversation_candidates(self.filters, asked)):
             if self._is_over():
                 return
             pairs = {"conversations": [each for each, _ in some], "ordinals": [ordinal for _, ordinal in some]}
