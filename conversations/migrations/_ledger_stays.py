@@ -7,7 +7,7 @@ To mend rows by hand, say so first: SET conversations.ledger_may_change = 'on'.
 from __future__ import annotations
 
 KEPT = (
-    "id", "opening_key", "purpose", "step", "attempt", "language_model", "window",
+    "id", "opening_key", "holder", "purpose", "step", "attempt", "language_model", "window",
     "estimated_input_tokens", "input_tokens", "cached_input_tokens", "cache_write_tokens", "output_tokens",
     "reasoning_tokens", "usage_estimated",
     "input_price_usd", "cached_input_price_usd", "cache_write_price_usd", "output_price_usd", "price_source",

@@ -81,7 +81,7 @@ def test_nothing_moves_under_the_pointer(two, reading):
     expect(under(reading, "Writing")).to_have_text("The older one")
     listed(reading, "The newer one").hover()
     stop(two)
-    expect(reading.get_by_role("link", name="The older one", exact=True)).to_be_visible()
+    expect(listed(reading, "The older one")).to_be_visible()
     expect(under(reading, "Writing")).to_have_text("The older one")
     reading.get_by_role("main").hover()
     expect(under(reading, "Today")).to_have_text(["The older one", "The newer one"])

@@ -43,7 +43,7 @@ USED = Outcome(text="chirp", usage=Usage(100, 10), finish_reason="stop")
 @pytest.fixture(autouse=True)
 def one_try(monkeypatch):
     monkeypatch.setattr(deletion, "TRIES", 1)
-    monkeypatch.setattr(deletion, "_stop_replies", lambda user: None)
+    monkeypatch.setattr(deletion, "stop_replies", lambda conversations: None)
 
 
 @pytest.fixture

@@ -34,14 +34,14 @@ def asked(settings):
 def reads(monkeypatch):
     """How often the row of the reply was read."""
     counted = []
-    read = followed_reply._read
+    read = followed_reply.read_reply
 
     def count(asked):
         reading = read(asked)
         counted.append(reading)
         return reading
 
-    monkeypatch.setattr(followed_reply, "_read", count)
+    monkeypatch.setattr(followed_reply, "read_reply", count)
     return counted
 
 
