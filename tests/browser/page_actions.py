@@ -213,7 +213,7 @@ class HeldAnswers:
 
     def let_newest_come(self) -> None:
         route, answer = self._held.pop()
-        with self._page.expect_event("requestfinished", lambda request: request.url.endswith(self._path)):
+        with self._page.expect_event("response", lambda response: response.url.endswith(self._path)):
             route.fulfill(response=answer)
         self._page.evaluate("fetch('/healthz')")  # once that is back, the page has looked at the answer
 
