@@ -29,6 +29,13 @@ async def wait_until(condition: Callable[[], Any]) -> Any:
     return result
 
 
+async def wait_in_loop(condition: Callable[[], Any]) -> None:
+    """Wait until *condition*, asked in the event loop, is true."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not condition():
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+
+
 def wait_for_lock_waits(expected: int = 1) -> None:
     """Return once so many connections to the test database wait for a lock."""
     with connection.cursor() as cursor:

@@ -21,6 +21,7 @@ from conversations.services.api.joined_chat import JoinedRequest
 from conversations.services.api.repeatable_requests import Repeatable
 from conversations.views.api import chat_completions, turns
 from tests.support.people import make_user
+from tests.support.waiting import wait_in_loop
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -62,8 +63,7 @@ async def test_of_many_requests_of_one_owner_two_are_begun_at_once_and_far_too_m
         assert json.loads(refused.content)["error"]["code"] == "too_many_requests_at_once"
     bob = await sync_to_async(make_user)("bob")
     others = asyncio.create_task(ask((await sync_to_async(make_key)(bob, name="c")).text))
-    while begun.now < 3:
-        await asyncio.sleep(0.01)
+    await wait_in_loop(lambda: begun.now >= 3)
     assert begun.most == 3
     begun.way_out.set()
     answers = await asyncio.gather(others, *waiting)
@@ -96,14 +96,12 @@ async def test_answers_to_earlier_requests_have_a_number_of_readers(monkeypatch)
     alice = await sync_to_async(make_user)("alice")
     key = (await sync_to_async(make_key)(alice, name="a")).text
     tasks = [asyncio.create_task(ask(key)) for _ in range(2)]
-    while len(queues) < 2:
-        await asyncio.sleep(0.01)
+    await wait_in_loop(lambda: len(queues) >= 2)
     assert (await ask(key)).status_code == 429
     queues[0].put(Failed(ParameterInvalid("messages", "that is enough")))
     assert (await tasks[0]).status_code == 400
     tasks.append(asyncio.create_task(ask(key)))
-    while len(queues) < 3:
-        await asyncio.sleep(0.01)
+    await wait_in_loop(lambda: len(queues) >= 3)
     for queue in queues[1:]:
         queue.put(Failed(ParameterInvalid("messages", "that is enough")))
     assert [answer.status_code for answer in await asyncio.gather(*tasks[1:])] == [400, 400]
@@ -114,8 +112,7 @@ async def test_a_client_that_goes_away_keeps_its_turn_until_its_thread_is_done(b
     settings.REQUESTS_PER_USER = 1
     key = (await sync_to_async(make_key)(await sync_to_async(make_user)("alice"), name="a")).text
     first = asyncio.create_task(ask(key))
-    while not begun.now:
-        await asyncio.sleep(0.01)
+    await wait_in_loop(lambda: begun.now)
     second = asyncio.create_task(ask(key))
     first.cancel()
     await asyncio.wait([first, second], timeout=0.5)

@@ -17,7 +17,6 @@ from functools import partial
 from django.db.models import Q, Sum
 
 from conversations.core.errors import (
-    ApiKeyInvalid,
     CompletionError,
     ConversationError,
     ConversationNotFound,
@@ -37,8 +36,8 @@ from conversations.services.replies.stop_reply import stop_reply
 
 from .ask_conversation import AskedReply
 from .complete_chat import ChatUsage, CompletedChat
-from .event_queue import AnswerPiece, Event, EventQueue, Failed
-from .key_watcher import key_watcher
+from .event_queue import AnswerPiece, Event, Failed
+from .watched_answer import WatchedAnswer
 
 logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25  # between two times that the row is read, at least, and where no frame can be heard
@@ -46,7 +45,7 @@ RARE_LOOK_SECONDS = 2.0  # the same where frames are heard, in case that one was
 BETWEEN_STEPS = "\n\n"
 
 
-class FollowedReply(EventQueue):
+class FollowedReply(WatchedAnswer):
     """A reply as it is read by a program: the same events as those of a `RunningChat`.
 
     Its text comes by the frames of the conversation, by their offsets in the text of a step, as a page takes them.
@@ -65,25 +64,10 @@ class FollowedReply(EventQueue):
         self._has_ended = False
         self._woken = asyncio.Event()
         self._heard = HeardTopic(conversation_topic(asked.conversation.public_id), self._hear)
-        self._loop = asyncio.get_running_loop()
-        self._task = asyncio.create_task(self._follow(), name="follow a reply")
-        key_watcher().watch(asked.key.pk, self._revoke)
+        self.begin(self._follow(), asked.key.pk, name="follow a reply")
 
-    async def close(self) -> None:
-        self._end()
-        await asyncio.wait([self._task])
-
-    def close_soon(self) -> None:
-        if not self._task.done() and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._end)
-
-    def _end(self) -> None:
-        key_watcher().forget(self._revoke)
-        self._task.cancel()
-
-    def _revoke(self) -> None:
-        self.put(Failed(ApiKeyInvalid()))
-        self._end()
+    def revoke(self) -> None:
+        super().revoke()
         self._stopping = asyncio.create_task(self._stop())
 
     async def _stop(self) -> None:

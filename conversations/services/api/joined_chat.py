@@ -12,16 +12,16 @@ import uuid
 from dataclasses import dataclass
 from functools import partial
 
-from conversations.core.errors import AnswerInterrupted, AnswerNotKept, ApiKeyInvalid, ConversationError
+from conversations.core.errors import AnswerInterrupted, AnswerNotKept, ConversationError
 from conversations.live.database_retries import retry_while_database_down
 from conversations.live.database_threads import in_thread
 
 from .complete_chat import CompletedChat
 from .event_queue import AnswerPiece, Event, EventQueue, Failed
-from .key_watcher import key_watcher
 from .repeatable_requests import Repeatable, read_answer, want_answer
 from .running_chats import running_chats
 from .said_answer import read_end
+from .watched_answer import WatchedAnswer
 
 logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.3
@@ -64,33 +64,14 @@ class JoinedRequest:
     first_id: uuid.UUID
 
 
-class JoinedChat(EventQueue):
+class JoinedChat(WatchedAnswer):
     """The answer to the same request, which left before. Closing it ends the reading alone."""
 
     def __init__(self, joined: JoinedRequest) -> None:
         super().__init__()
         self.is_repeated = True
-        self._loop = asyncio.get_running_loop()
-        self._task = asyncio.create_task(
-            self._follow(joined.first_id, joined.request.asked_for), name="follow an answer"
-        )
-        key_watcher().watch(joined.request.key.pk, self._revoke)
-
-    async def close(self) -> None:
-        self._end()
-        await asyncio.wait([self._task])
-
-    def close_soon(self) -> None:
-        if not self._task.done() and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._end)
-
-    def _end(self) -> None:
-        key_watcher().forget(self._revoke)
-        self._task.cancel()
-
-    def _revoke(self) -> None:
-        self.put(Failed(ApiKeyInvalid()))
-        self._end()
+        following = self._follow(joined.first_id, joined.request.asked_for)
+        self.begin(following, joined.request.key.pk, name="follow an answer")
 
     async def _follow(self, first_id: uuid.UUID, asked_for: bytes) -> None:
         try:
