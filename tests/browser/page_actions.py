@@ -199,12 +199,20 @@ def take_pictures(page: Page, path: Path) -> None:
         page.screenshot(path=f"{path}-{scheme}.png", animations="disabled")
 
 
+WAIT_FOR_EVER = "AbortSignal.timeout = () => new AbortController().signal"
+
+
 class HeldAnswers:
-    """The answers to requests of a *path*, which are there and do not come to *page* before they are let."""
+    """The answers to requests of a *path*, which are there and do not come to *page* before they are let.
+
+    The page waits for as long as the test takes: the seconds after which it gives up are those of the real clock.
+    """
 
     def __init__(self, page: Page, path: str) -> None:
         self._page, self._path = page, path
         self._held: list[tuple[Route, APIResponse]] = []
+        page.add_init_script(WAIT_FOR_EVER)
+        page.evaluate(WAIT_FOR_EVER)
         page.route(f"**{path}", lambda route: self._held.append((route, route.fetch())))
 
     def wait_for(self, words: str) -> None:

@@ -49,12 +49,12 @@ def client(site, key):
 
 
 @contextmanager
-def begun(client, site, key, **fields):
+def begun(client, site, **fields):
     """A request to a model that is held, sent by a thread; what it was answered is in its result."""
-    before = len(rows_of(site, key))
+    before = len(site.upstream.log())
     with ThreadPoolExecutor(1) as sender:
         answer = sender.submit(client.chat.completions.create, messages=HELLO, **fields)
-        wait_for(lambda: len(rows_of(site, key)) > before or answer.done(), "the request has left")
+        wait_for(lambda: len(site.upstream.log()) > before or answer.done(), "the provider was asked")
         yield answer
 
 
@@ -120,7 +120,7 @@ def test_an_error_that_may_have_cost_is_the_answer_and_one_that_cost_nothing_is_
 
 def test_the_same_request_joins_the_one_that_runs(site, client, key):
     same = with_key()
-    with begun(client, site, key, model="held-60", **same) as first:
+    with begun(client, site, model="held-60", **same) as first:
         stream = client.chat.completions.create(model="held-60", messages=HELLO, stream=True, **same)
         pieces = iter(stream)
         while "word59" not in (next(pieces).choices[0].delta.content or ""):  # while the first one runs
@@ -137,7 +137,7 @@ def test_twenty_at_once_with_one_key_are_one_request(site, key):
     headers = {"Idempotency-Key": uuid.uuid4().hex}
     with ThreadPoolExecutor(20) as senders:
         answers = [senders.submit(post_raw, site, key, body, **headers) for _ in range(20)]
-        wait_for(lambda: rows_of(site, key), "one has left")
+        wait_for(lambda: asked(site, "held-60"), "one has reached the provider")
         site.upstream.release()
         told = {(status, answer["id"]) for status, answer, _ in (each.result() for each in answers)}
     assert len(told) == 1
@@ -203,7 +203,7 @@ def test_a_client_that_does_not_come_back_ends_the_request(site, key):
 def test_in_a_conversation_the_same_request_is_the_same_message(site, client, key):
     conversation, sent = str(uuid.uuid4()), uuid.uuid4().hex
     headers = in_conversation(conversation)["extra_headers"] | {"Idempotency-Key": sent}
-    with begun(client, site, key, model="held-60", extra_headers=headers) as first:
+    with begun(client, site, model="held-60", extra_headers=headers) as first:
         stream = client.chat.completions.create(model="held-60", messages=HELLO, stream=True, extra_headers=headers)
         site.upstream.release()
         whole = said(stream)
@@ -246,7 +246,7 @@ def client_at(address, key, **options):
 
 def test_another_process_joins_the_answer_without_redis(mortal_site, beside):
     site, own, same = mortal_site, make_key(mortal_site), with_key()
-    with begun(client_of(site, own), site, own, model="held-60", **same) as first:
+    with begun(client_of(site, own), site, model="held-60", **same) as first:
         stream = client_at(beside, own).chat.completions.create(model="held-60", messages=HELLO, stream=True, **same)
         pieces = iter(stream)
         while "word59" not in (next(pieces).choices[0].delta.content or ""):
@@ -260,7 +260,7 @@ def test_another_process_joins_the_answer_without_redis(mortal_site, beside):
 def test_a_killed_process_leaves_no_second_bill_and_no_reservation(mortal_site, beside):
     site, own, same = mortal_site, make_key(mortal_site, per_day_usd="0.05"), with_key()
     assert isinstance(site.process, SiteProcess)
-    with begun(client_of(site, own, max_retries=0), site, own, model="held-60", **same) as first:
+    with begun(client_of(site, own, max_retries=0), site, model="held-60", **same) as first:
         site.process.kill()
         with pytest.raises(openai.APIConnectionError):
             first.result()

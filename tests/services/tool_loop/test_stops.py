@@ -17,7 +17,7 @@ from conversations.runs.live_reply import StepText
 from conversations.runs.save_text import save_texts
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.people import post
-from tests.support.waiting import in_thread, wait_for_lock_waits
+from tests.support.waiting import in_thread, wait_for_lock_waits, wait_until
 
 from .tools import NotedTool, call, script
 
@@ -82,6 +82,7 @@ async def test_a_call_that_is_just_beginning_and_the_end_of_its_reply_wait_for_e
     making = talk.begin(await posted(talk, [call(x=1), call(x=2)]), tool := HangingTool())
     await tool.begun.wait()
     reply = await in_thread(Message.objects.get, pk=int(making.get_name()))
+    await wait_until(lambda: reply.calls.filter(started_at__isnull=False).count() == 2)  # else the second waits, too
     run_is_locked, may_begin = threading.Event(), threading.Event()
 
     def begin_a_call():
@@ -92,7 +93,7 @@ async def test_a_call_that_is_just_beginning_and_the_end_of_its_reply_wait_for_e
             reply.calls.update(started_at=Now())
 
     beginning = asyncio.ensure_future(in_thread(begin_a_call))
-    await in_thread(run_is_locked.wait, PATIENCE_SECONDS)
+    assert await in_thread(run_is_locked.wait, PATIENCE_SECONDS)
     ending = asyncio.ensure_future(stop(talk, making))
     await in_thread(wait_for_lock_waits)
     may_begin.set()
