@@ -1,4 +1,4 @@
-"""Pages without a browser: each asks for one reply over a websocket and takes it down as it comes."""
+"""Pages without a browser, and programs: each asks for one reply and takes it down as it comes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import json
 import time
 import uuid
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
+import httpx2
 from websockets.asyncio.client import connect
 
 SILENCE_SECONDS = 5.0
@@ -86,14 +88,8 @@ class RelayPage:
 
     async def ask(self) -> Received:
         """Send the request and follow the reply to its end."""
-        body = {
-            "model": self.language_model,
-            "messages": [{"role": "user", "content": QUESTION}],
-            "stream": True,
-            "stream_options": {"include_usage": True},
-        }
         async with connect(self.address) as socket:
-            await socket.send(json.dumps(body))
+            await socket.send(json.dumps(chat_body(self.language_model)))
             asked_at, first_at, text, frames = time.monotonic(), None, "", 0
             async for payload in socket:
                 frames += 1
@@ -102,3 +98,42 @@ class RelayPage:
                         first_at = first_at or time.monotonic()
                         text += piece
         return Received(text, (first_at or asked_at) - asked_at, frames)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that asks *base_url* for a chat completion as a stream, with its *key*."""
+
+    base_url: str
+    language_model: str
+    key: str = ""
+
+    async def ask(self) -> Received:
+        """Send the request and follow the answer to its end. Raises `RuntimeError` if it is refused."""
+        headers = {"Authorization": f"Bearer {self.key}"}
+        body = chat_body(self.language_model)
+        asked_at, first_at, text, frames = time.monotonic(), None, "", 0
+        async with (
+            httpx2.AsyncClient(timeout=60) as client,
+            client.stream("POST", f"{self.base_url}/chat/completions", json=body, headers=headers) as response,
+        ):
+            if response.status_code != HTTPStatus.OK:
+                raise RuntimeError(f"not what was expected: {await response.aread()!r}")
+            async for line in response.aiter_lines():
+                if not line.startswith("data: ") or line == "data: [DONE]":
+                    continue
+                frames += 1
+                for choice in json.loads(line.removeprefix("data: "))["choices"]:
+                    if piece := choice["delta"].get("content"):
+                        first_at = first_at or time.monotonic()
+                        text += piece
+        return Received(text, (first_at or asked_at) - asked_at, frames)
+
+
+def chat_body(language_model: str) -> dict[str, Any]:
+    return {
+        "model": language_model,
+        "messages": [{"role": "user", "content": QUESTION}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }

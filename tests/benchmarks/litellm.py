@@ -22,11 +22,13 @@ import subprocess
 import tempfile
 import time
 import venv
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+import psutil
 
 from conversations.core.errors import CompletionError
 from conversations.core.prompt.kept_reasoning import KeptReasoning
@@ -226,9 +228,10 @@ def install(folder: Path, release: str) -> Path:
 
 
 @contextmanager
-def proxy(program: Path, folder: Path, upstream_url: str, key: str) -> Iterator[str]:
-    """Run the proxy in front of the provider; yield its base URL."""
-    names = {case.model for case in CASES}
+def proxy(
+    program: Path, folder: Path, upstream_url: str, key: str, names: Collection[str]
+) -> Iterator[tuple[psutil.Process, str]]:
+    """Run the proxy in front of the provider's models of these *names*; yield its process and its base URL."""
     settings = {
         "model_list": [
             {
@@ -255,7 +258,7 @@ def proxy(program: Path, folder: Path, upstream_url: str, key: str) -> Iterator[
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
             wait_until_alive(process, port)
-            yield f"http://127.0.0.1:{port}/v1"
+            yield psutil.Process(process.pid), f"http://127.0.0.1:{port}/v1"
         finally:
             process.terminate()
             process.wait()
@@ -280,7 +283,8 @@ def measure(release: str, environment: Path | None) -> Figures:
     with tempfile.TemporaryDirectory() as folder, serve_upstream() as upstream:
         key = f"sk-{secrets.token_hex(24)}"
         program = install(environment or Path(folder) / "environment", release)
-        with proxy(program, Path(folder), upstream.base_url, key) as proxy_url:
+        names = {case.model for case in CASES}
+        with proxy(program, Path(folder), upstream.base_url, key, names) as (_, proxy_url):
             rows = asyncio.run(compare(upstream, proxy_url, key))
     return {"release": release, "cases": rows, "same": sum(not row["differs"] for row in rows)}
 

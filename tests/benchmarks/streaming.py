@@ -19,6 +19,7 @@ chunks a wall second, where --pace 1 asks for more than they can do.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import hashlib
 import os
@@ -34,7 +35,7 @@ from dataclasses import asdict, dataclass
 import psutil
 import uvloop
 
-from tests.benchmarks._clients import Received, RelayPage, SitePage
+from tests.benchmarks._clients import Program, Received, RelayPage, SitePage
 from tests.benchmarks._figures import Figures, arguments_for, percentile, verdict, write_json
 from tests.benchmarks._processes import cpu_seconds, started
 from tests.benchmarks._provider import markdown_tokens
@@ -43,7 +44,7 @@ from tests.faults.processes import RedisProcess
 from tests.support.ports import free_port
 
 AT_LEAST = 0.6  # for the load below
-Page = SitePage | RelayPage
+Page = SitePage | RelayPage | Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class Contender:
 
     name: str
     server: psutil.Process
-    postgres: psutil.Process
+    postgres: psutil.Process | None
     redis: psutil.Process | None
     pages: Sequence[Page]
 
@@ -120,7 +121,8 @@ class Contender:
         )
 
     def _cpu_seconds(self) -> tuple[float, float, float]:
-        return cpu_seconds(self.server), cpu_seconds(self.postgres), cpu_seconds(self.redis) if self.redis else 0.0
+        server, *others = (cpu_seconds(each) if each else 0.0 for each in (self.server, self.postgres, self.redis))
+        return server, others[0], others[1]
 
 
 async def ask_all(pages: Sequence[Page], load: Load) -> list[Received]:
@@ -155,7 +157,7 @@ def measure(load: Load) -> Figures:
         address = os.environ["SITE_URL"]
         contenders = (
             Contender("product", site, postgres, redis, [SitePage(address, p.cookie, p.conversation) for p in people]),
-            Contender("relay", relay, postgres, None, [RelayPage(relay_address, load.language_model)] * load.replies),
+            Contender("relay", relay, None, None, [RelayPage(relay_address, load.language_model)] * load.replies),
         )
         rounds = take_rounds(contenders, load)
         verify_stored((person.stored_reply() for person in people), load.text)
@@ -243,28 +245,42 @@ def report(result: Figures) -> None:
     load_now, _, load_before = os.getloadavg()
     print(f"{result['processes']} web processes; load of the machine {load_now:.1f}, before {load_before:.1f}")
     for name in ("product", "relay"):
-        row, first = result[name], result[name]["first_token_seconds"]
-        print(
-            f"{name:<8} {row['chunks_per_cpu_second']:>6.0f} chunks a CPU second, "
-            f"{row['server_milliseconds_a_reply']:.1f} + {row['postgres_milliseconds_a_reply']:.1f} + "
-            f"{row['redis_milliseconds_a_reply']:.1f} ms a reply (site, PostgreSQL, Redis), "
-            f"{row['chunks_per_wall_second']:.0f} chunks a second, {row['gaps']} gaps, "
-            f"first token after {first['p50'] * 1e3:.0f} ms (p50), {first['p95'] * 1e3:.0f} ms (p95)"
-        )
+        report_contender(name, result[name])
     print("product : relay                 ", verdict(result["product_to_relay"], at_least=AT_LEAST))
     print(f"product with PostgreSQL : relay  {result['product_with_postgres_to_relay']:.2f}")
 
 
-def main() -> None:
-    usual, arguments = Load(), arguments_for(__doc__.splitlines()[0])
+def report_contender(name: str, row: Figures) -> None:
+    first = row["first_token_seconds"]
+    print(
+        f"{name:<8} {row['chunks_per_cpu_second']:>6.0f} chunks a CPU second, "
+        f"{row['server_milliseconds_a_reply']:.1f} + {row['postgres_milliseconds_a_reply']:.1f} + "
+        f"{row['redis_milliseconds_a_reply']:.1f} ms a reply (site, PostgreSQL, Redis), "
+        f"{row['chunks_per_wall_second']:.0f} chunks a second, {row['gaps']} gaps, "
+        f"first token after {first['p50'] * 1e3:.0f} ms (p50), {first['p95'] * 1e3:.0f} ms (p95)"
+    )
+
+
+def load_arguments(about: str) -> argparse.ArgumentParser:
+    """Return the arguments that say what is asked for."""
+    usual, arguments = Load(), arguments_for(about)
     arguments.add_argument("--replies", type=int, default=usual.replies)
     arguments.add_argument("--tokens", type=int, default=usual.tokens)
     arguments.add_argument("--pace", type=int, default=usual.pace_milliseconds, help="milliseconds before each token")
     arguments.add_argument("--within", type=float, default=usual.within_seconds, help="seconds in which all are begun")
     arguments.add_argument("--pairs", type=int, default=usual.pairs)
-    arguments.add_argument("--processes", type=int, default=usual.processes, help="web processes of the product")
+    return arguments
+
+
+def load_of(chosen: argparse.Namespace, *, processes: int = 1) -> Load:
+    return Load(chosen.replies, chosen.tokens, chosen.pace, chosen.within, chosen.pairs, processes)
+
+
+def main() -> None:
+    arguments = load_arguments(__doc__.splitlines()[0])
+    arguments.add_argument("--processes", type=int, default=Load().processes, help="web processes of the product")
     chosen = arguments.parse_args()
-    result = measure(Load(chosen.replies, chosen.tokens, chosen.pace, chosen.within, chosen.pairs, chosen.processes))
+    result = measure(load_of(chosen, processes=chosen.processes))
     report(result)
     write_json(result, chosen.json)
 
