@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, IntegerField, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db import connection
 
 from chatsite.accounts.models import User
 from conversations.models import Conversation
 
 from .deadlines import UNDER_RETENTION
-from .holds import holds_about
+
+# As UNDER_RETENTION and `holds_about` say. Each page and each switch of conversations asks: to have Django compose this
+# took 5 of the 29 ms that a page takes.
+NOTICES = """
+SELECT (
+  SELECT count(*) FROM conversations_conversation
+  WHERE owner_id = %(user)s AND deleted_at IS NULL AND temporary_until IS NULL AND retention_ends_at IS NOT NULL
+), EXISTS (
+  SELECT FROM conversations_legalhold AS hold LEFT JOIN conversations_conversation AS held ON held.id = conversation_id
+  WHERE hold.lifted_at IS NULL AND (hold.user_id = %(user)s OR held.owner_id = %(user)s)
+)
+"""
 
 
 class RetentionNotices(NamedTuple):
@@ -23,16 +33,11 @@ class RetentionNotices(NamedTuple):
 
 def retention_notices(user: User) -> RetentionNotices:
     """Return both by one statement: pages with the list ask for them, and most users have neither."""
-    counted = _deleted_soon(user).order_by().values("owner").annotate(count=Count("pk")).values("count")
-    deleted_soon = Coalesce(Subquery(counted, output_field=IntegerField()), 0)
-    found = User.objects.filter(pk=user.pk).values_list(deleted_soon, Exists(holds_about(user))).first()
-    return RetentionNotices(*(found or (0, False)))
+    with connection.cursor() as cursor:
+        return RetentionNotices(*cursor.execute(NOTICES, {"user": user.pk}).fetchone())
 
 
 def list_deleted_soon(user: User, *, limit: int | None = None) -> list[Conversation]:
     """Return the conversations of which the user has been told that they are deleted soon, the next one first."""
-    return list(_deleted_soon(user).order_by("retention_ends_at")[:limit])
-
-
-def _deleted_soon(user: User) -> QuerySet[Conversation]:
-    return Conversation.objects.filter(UNDER_RETENTION, owner_id=user.pk, retention_ends_at__isnull=False)
+    soon = Conversation.objects.filter(UNDER_RETENTION, owner_id=user.pk, retention_ends_at__isnull=False)
+    return list(soon.order_by("retention_ends_at")[:limit])
