@@ -106,7 +106,7 @@ class Program:
 
     base_url: str
     language_model: str
-    key: str = ""
+    key: str = "none"
 
     async def ask(self) -> Received:
         """Send the request and follow the answer to its end. Raises `RuntimeError` if it is refused."""

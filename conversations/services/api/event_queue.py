@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -41,11 +42,16 @@ class EventQueue:
     def __init__(self) -> None:
         self.window_id: uuid.UUID | None = None
         self.is_repeated = False
-        self._events: asyncio.Queue[Event] = asyncio.Queue()
-        self._next: Event | None = None
+        self._events: deque[Event] = deque()
+        self._reader: asyncio.Future[bool] | None = None
 
     def put(self, event: Event) -> None:
-        self._events.put_nowait(event)
+        self._events.append(event)
+        self._wake(True)
+
+    def _wake(self, is_filled: bool) -> None:
+        if self._reader and not self._reader.done():
+            self._reader.set_result(is_filled)
 
     async def close(self) -> None:
         """Stop what fills it, before this returns."""
@@ -64,28 +70,38 @@ class EventQueue:
 
     async def next(self) -> Event:
         """Return what comes next; pieces that wait already come as one. After the end nothing comes."""
-        event, self._next = self._next or await self._events.get(), None
-        while isinstance(event, AnswerPiece) and not self._events.empty():
-            following = self._events.get_nowait()
-            if not isinstance(following, AnswerPiece):
-                self._next = following
+        if not self._events:
+            await self._filled()
+        if not isinstance(self._events[0], AnswerPiece):
+            return self._events.popleft()
+        texts: list[str] = []
+        thoughts: list[str] = []
+        while self._events and isinstance(piece := self._events[0], AnswerPiece):
+            if piece.reasoning and texts:  # thoughts come before what they led to
                 break
-            event = AnswerPiece(event.text + following.text, event.reasoning + following.reasoning)
-            if event.text and event.reasoning:  # thoughts come before what they led to
-                break
-        return event
+            self._events.popleft()
+            thoughts.append(piece.reasoning)
+            if piece.text:
+                texts.append(piece.text)
+        return AnswerPiece("".join(texts), "".join(thoughts))
 
     @property
     def waiting(self) -> Event | None:
-        """What `wait` has found, and `next` will return."""
-        return self._next
+        """What `next` will return, or the beginning of it."""
+        return self._events[0] if self._events else None
 
     async def wait(self, seconds: float) -> bool:
         """Wait until something is there to be read, or so many seconds have passed; return whether it is."""
-        if self._next is None:
-            try:
-                async with asyncio.timeout(seconds):
-                    self._next = await self._events.get()
-            except TimeoutError:
-                return False
-        return True
+        if self._events:
+            return True
+        # A timer by itself takes a third of the time of `asyncio.timeout`, and there is one for each piece.
+        timer = asyncio.get_running_loop().call_later(seconds, self._wake, False)
+        try:
+            return await self._filled()
+        finally:
+            timer.cancel()
+
+    async def _filled(self) -> bool:
+        """Wait until something is there, or `_wake` says that it is not. One reads at a time."""
+        self._reader = asyncio.get_running_loop().create_future()
+        return await self._reader

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from conversations.core.errors import ConversationError
@@ -17,17 +16,21 @@ from conversations.views.http.api_errors import error_body
 
 DONE = b"data: [DONE]\n\n"
 KEEP_ALIVE = b": the language model has not begun to answer\n\n"
+WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+TEXT = "\x00"  # is in no name
 FINISH_REASONS = {"length": "length", "filter": "content_filter", "refusal": "content_filter"}
 
 
-@dataclass(frozen=True, slots=True)
 class ChatAnswer:
     """The answer to one request; *answer_id* and *created* are the same in all of its chunks."""
 
-    answer_id: str
-    language_model: str
-    tells_usage: bool = False
-    created: int = field(default_factory=lambda: int(time.time()))
+    def __init__(self, answer_id: str, language_model: str, tells_usage: bool = False) -> None:
+        self.answer_id = answer_id
+        self.language_model = language_model
+        self.tells_usage = tells_usage
+        self.created = int(time.time())
+        # Most chunks differ in a few words alone: the rest is written once.
+        self._before_text, self._after_text = self._chunk({"content": TEXT}).split(_json(TEXT))
 
     def whole(self, completed: CompletedChat) -> dict[str, Any]:
         """Return the answer as one object."""
@@ -47,7 +50,7 @@ class ChatAnswer:
 
     def piece(self, said: AnswerPiece) -> bytes:
         thought = self._chunk({"reasoning_content": said.reasoning}) if said.reasoning else b""
-        return thought + (self._chunk({"content": said.text}) if said.text else b"")
+        return thought + (self._before_text + _json(said.text) + self._after_text if said.text else b"")
 
     def last(self, completed: CompletedChat) -> bytes:
         """Return all chunks that end a stream: the calls, the finish reason, and the usage if it was asked for."""
@@ -96,4 +99,8 @@ def _finish_reason(completed: CompletedChat, calls: Sequence[PromptToolCall]) ->
 
 
 def _event(body: Mapping[str, Any]) -> bytes:
-    return b"data: " + json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode() + b"\n\n"
+    return b"data: " + _json(body) + b"\n\n"
+
+
+def _json(value: object) -> bytes:
+    return WRITER.encode(value).encode()
