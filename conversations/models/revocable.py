@@ -29,3 +29,8 @@ class Revocable:
 def is_open_now() -> Q:
     """Return the same as a condition, by the database's clock."""
     return Q(revoked_at=None) & (Q(ends_at=None) | Q(ends_at__gt=Now()))
+
+
+def open_now_sql(table: str) -> str:
+    """Return the condition in SQL, for the rows of *table*."""
+    return f"{table}.revoked_at IS NULL AND ({table}.ends_at IS NULL OR {table}.ends_at > STATEMENT_TIMESTAMP())"

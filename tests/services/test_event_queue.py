@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from conversations.core.errors import ConversationError
 from conversations.services.api.event_queue import AnswerPiece, EventQueue, Failed
+from tests.support.patience import PATIENCE_SECONDS
 
 PIECES = st.builds(AnswerPiece, st.text(max_size=3), st.text(max_size=3))
 READS = st.just("read")
@@ -68,3 +69,15 @@ async def test_a_wait_ends_with_its_seconds_or_with_the_first_event():
     assert await waiting
     assert await queue.wait(0)
     assert queue.waiting == AnswerPiece("word")
+
+
+async def test_a_shorter_wait_behind_a_long_one_ends_in_its_time():
+    queue = EventQueue()
+    waiting = asyncio.create_task(queue.wait(600))
+    await asyncio.sleep(0)
+    queue.put(AnswerPiece("word"))
+    assert await waiting
+    await queue.next()
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        assert not await queue.wait(0.001)
+        assert not await queue.wait(0.001)

@@ -218,7 +218,7 @@ def find_refusal(chunk: object) -> Refusal | None:
 
     It is `{"error": {"message": …}}` or, by older vLLM, the error itself.
     """
-    if not isinstance(chunk, Mapping):
+    if not isinstance(chunk, dict):
         return None
     error = chunk.get("error") or (chunk if "error" in (chunk.get("object"), chunk.get("type")) else None)
     if not error:

@@ -22,15 +22,17 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from chatsite.accounts.gate.admission import Admission, find_admissions
 from chatsite.accounts.models import User
 from chatsite.accounts.sign_up.one_time_links import hash_token
+from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.access import lock_admitted, require_admitted
 from conversations.core.errors import ApiKeyInvalid, ApiKeyNotFound, ApiOff, ApiScopeMissing, TooManyApiKeys
 from conversations.models import ApiKey, ApiScope, Message, Scenario
 from conversations.models.message import MessageState
-from conversations.models.revocable import is_open_now
+from conversations.models.revocable import is_open_now, open_now_sql
 from conversations.services.replies.stop_reply import stop_reply
 
 LOOKUP_CHARACTERS = 12
@@ -41,6 +43,10 @@ TEXT = re.compile(r"wsk_([0-9a-z]{12})_([A-Za-z0-9_-]{43})")
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 NO_SECRET = hash_token("")  # what the secret of a key that was never made is compared with
 SEEN_AGAIN = dt.timedelta(minutes=1)
+BY_LOOKUP = CompiledQuery(
+    ApiKey.objects.select_related("owner", "scenario"),
+    f"WHERE conversations_apikey.lookup = %s AND {open_now_sql('conversations_apikey')}",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,7 @@ def authenticate(text: str) -> ApiKey:
     """Return the key with that text, its owner with it. Raises `ApiKeyInvalid`, and a `GateClosed` where that is so."""
     parts = TEXT.fullmatch(text)
     lookup, secret = parts.groups() if parts else ("", "")
-    key = ApiKey.objects.select_related("owner", "scenario").filter(is_open_now(), lookup=lookup).first()
+    key = BY_LOOKUP.first(lookup)
     is_right = hmac.compare_digest(hash_token(secret), key.secret_digest if key else NO_SECRET)
     if key is None or not is_right or not key.owner.is_active:
         raise ApiKeyInvalid
@@ -109,7 +115,9 @@ def require_scope(key: ApiKey, *scopes: ApiScope) -> None:
 
 
 def note_use(key: ApiKey) -> None:
-    """Store that *key* is used now, at most once a minute."""
+    """Store that *key*, which has just been read, is used now: at most once a minute."""
+    if key.last_used_at and timezone.now() - key.last_used_at < SEEN_AGAIN:
+        return
     outdated = Q(last_used_at=None) | Q(last_used_at__lt=Now() - SEEN_AGAIN)
     ApiKey.objects.filter(outdated, pk=key.pk).update(last_used_at=Now())
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from chatsite.accounts.limits import effective_limits
@@ -54,10 +54,10 @@ from conversations.services.replies.step_progress import StepProgress
 from .prepare_chat import PreparedChat, prepare_tighter_chat
 from .repeatable_requests import Repeatable, leave_once, note_next_attempt
 
-SETTLED = (
-    *("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens", "usage_estimated", "cost_usd"),
-    "opening_key",
-)
+SETTLED = """
+SELECT input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, usage_estimated, cost_usd, opening_key
+FROM conversations_completion WHERE id = %s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,15 +206,7 @@ async def _settle(completion: Completion, progress: StepProgress, ended_by: Base
 
     def settle() -> ChatUsage:
         settle_completion(completion, outcome)
-        settled = Completion.objects.values(*SETTLED).get(pk=completion.pk)
-        return ChatUsage(
-            input_tokens=settled["input_tokens"],
-            output_tokens=settled["output_tokens"],
-            cached_input_tokens=settled["cached_input_tokens"],
-            reasoning_tokens=settled["reasoning_tokens"],
-            estimated=settled["usage_estimated"],
-            cost_usd=settled["cost_usd"],
-            window_id=settled["opening_key"],
-        )
+        with connection.cursor() as cursor:
+            return ChatUsage(*cursor.execute(SETTLED, [completion.pk]).fetchone())
 
     return await retry_while_database_down(settle)

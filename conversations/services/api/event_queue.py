@@ -7,14 +7,14 @@ import uuid
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from conversations.core.errors import ConversationError
 
 from .complete_chat import CompletedChat
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerPiece:
+class AnswerPiece(NamedTuple):
     """A piece of the answer, or of what is thought before it; empty is nothing."""
 
     text: str = ""
@@ -44,6 +44,8 @@ class EventQueue:
         self.is_repeated = False
         self._events: deque[Event] = deque()
         self._reader: asyncio.Future[bool] | None = None
+        self._until: float | None = None  # by the loop's clock, of the wait that goes on
+        self._timer: asyncio.TimerHandle | None = None
 
     def put(self, event: Event) -> None:
         self._events.append(event)
@@ -73,6 +75,7 @@ class EventQueue:
         if not self._events:
             await self._filled()
         if not isinstance(self._events[0], AnswerPiece):
+            self._stop_timer()
             return self._events.popleft()
         texts: list[str] = []
         thoughts: list[str] = []
@@ -94,12 +97,30 @@ class EventQueue:
         """Wait until something is there to be read, or so many seconds have passed; return whether it is."""
         if self._events:
             return True
-        # A timer by itself takes a third of the time of `asyncio.timeout`, and there is one for each piece.
-        timer = asyncio.get_running_loop().call_later(seconds, self._wake, False)
+        loop = asyncio.get_running_loop()
+        self._until = loop.time() + seconds
+        if self._timer is None or self._timer.when() > self._until:
+            self._stop_timer()
+            self._timer = loop.call_at(self._until, self._look_at_clock, loop)
         try:
             return await self._filled()
         finally:
-            timer.cancel()
+            self._until = None
+
+    def _stop_timer(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look_at_clock(self, loop: asyncio.AbstractEventLoop) -> None:
+        """End the wait that has lasted long enough. One timer serves all waits: a piece comes long before its time."""
+        self._timer = None
+        if self._until is None:
+            return
+        if self._until > loop.time():
+            self._timer = loop.call_at(self._until, self._look_at_clock, loop)
+        else:
+            self._wake(False)
 
     async def _filled(self) -> bool:
         """Wait until something is there, or `_wake` says that it is not. One reads at a time."""

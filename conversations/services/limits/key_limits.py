@@ -14,13 +14,17 @@ from decimal import Decimal
 from django.db.models import Q, Sum
 from django.utils import timezone
 
+from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import ApiKeyInvalid, ApiKeyMoneyUsedUp, ApiKeyRateReached, PriceUnknown
 from conversations.core.money.allowance import PERIODS, Allowance, LimitPeriod
 from conversations.models import ApiKey, Completion, Run
 from conversations.models.completion import Purpose
-from conversations.models.revocable import is_open_now
+from conversations.models.revocable import open_now_sql
 
 MINUTE = dt.timedelta(minutes=1)
+LOCKED = CompiledQuery(
+    ApiKey.objects.all(), f"WHERE id = %s AND {open_now_sql('conversations_apikey')} FOR NO KEY UPDATE"
+)
 
 
 def check_key_rate(key: ApiKey) -> None:
@@ -40,7 +44,7 @@ def lock_open_key(key_id: int) -> ApiKey:
 
     Its owner has to be locked before: the deletion of an account locks in that order.
     """
-    if (key := ApiKey.objects.select_for_update(no_key=True).filter(is_open_now(), pk=key_id).first()) is None:
+    if (key := LOCKED.first(key_id)) is None:
         raise ApiKeyInvalid
     return key
 
