@@ -5,16 +5,13 @@ Without a conversation nothing is kept of it but the bill; with one it is a repl
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
-from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
 
 from conversations.core.api.chat_request import CONVERSATION_HEADER, ChatRequest, read_chat_request
 from conversations.core.api.repeats import KEY_HEADER, RETRY_HEADER, RepeatMarks, read_repeat_marks
 from conversations.models import ApiKey, ApiScope
 from conversations.providers.clients.client_pool import completion_client
 from conversations.services.api.ask_conversation import AskedReply, ask_conversation
-from conversations.services.api.complete_chat import CompletedChat
 from conversations.services.api.event_queue import AnswerPiece, EventQueue, Failed
 from conversations.services.api.followed_reply import FollowedReply
 from conversations.services.api.joined_chat import JoinedChat, JoinedRequest
@@ -22,12 +19,11 @@ from conversations.services.api.prepare_chat import PreparedChat, prepare_chat
 from conversations.services.api.repeatable_requests import Repeatable, find_repeated
 from conversations.services.api.running_chat import RunningChat
 
+from .answer_stream import stream_answer, wait_for_first_word
 from .answers import answers_api
-from .chat_answers import KEEP_ALIVE, ChatAnswer
+from .chat_answers import ChatAnswer
 from .turns import begin_in_turn, check_readers, note_reader
 
-# A stream waits so long for the first word, so that what fails before it has a status of its own.
-FIRST_WORD_SECONDS = 15.0
 WINDOW = "x-windowseat-window"
 REPEATED = "Idempotent-Replayed"  # as Stripe says that it is the answer to an earlier request
 Begun = tuple[ChatRequest, PreparedChat | AskedReply | JoinedRequest, Repeatable | None]
@@ -79,48 +75,10 @@ async def _whole(asked: ChatRequest, running: EventQueue) -> JsonResponse:
 
 
 async def _stream(asked: ChatRequest, running: EventQueue) -> HttpResponseBase:
-    """Begin a stream with its first word, or after a while; what fails before is an ordinary refusal."""
-    try:
-        await running.wait(FIRST_WORD_SECONDS)
-        if isinstance(event := running.waiting, Failed):
-            raise event.error
-    except BaseException:
-        await running.close()
-        raise
-    running.note_begun()
-    stream = _ChatStream(_answer(asked, running), running)
-    response = StreamingHttpResponse(stream, content_type="text/event-stream; charset=utf-8")
-    response["X-Accel-Buffering"] = "no"
+    await wait_for_first_word(running)
+    response = stream_answer(_answer(asked, running), running)
     _name_what_it_is(response, asked, running)
     return response
-
-
-class _ChatStream:
-    """The chunks of a stream. However it ends, the completion has ended and is settled."""
-
-    def __init__(self, answer: ChatAnswer, running: EventQueue) -> None:
-        self._answer = answer
-        self._running = running
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        answer, running = self._answer, self._running
-        try:
-            yield answer.first()
-            while True:
-                while not await running.wait(FIRST_WORD_SECONDS):
-                    yield KEEP_ALIVE
-                event = await running.next()
-                if isinstance(event, AnswerPiece):
-                    yield answer.piece(event)
-                else:
-                    break
-            yield answer.last(event) if isinstance(event, CompletedChat) else answer.failure(event.error)
-        finally:
-            await running.close()
-
-    def close(self) -> None:
-        """Called by Django at the end of a response, also of one that was never read."""
-        self._running.close_soon()
 
 
 def _answer(asked: ChatRequest, running: EventQueue) -> ChatAnswer:

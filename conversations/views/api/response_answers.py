@@ -8,6 +8,7 @@ Ids are the same in all events and afterwards. All keys of a `ResponseResource` 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -168,7 +169,7 @@ class ResponseEvents:
     output: list[dict[str, Any]] = field(default_factory=list)
     open_item: str = ""
 
-    def begin(self) -> bytes:
+    def first(self) -> bytes:
         status = "queued" if self.is_queued else "in_progress"
         response = self.head.to_json(status)
         told = self._event("response.created", response=response)
@@ -187,7 +188,7 @@ class ResponseEvents:
             self.text += said.text
         return told
 
-    def last(self, completed: CompletedChat, *, completed_at: int | None = None) -> bytes:
+    def last(self, completed: CompletedChat) -> bytes:
         """Write all that ends a stream: what is open, the calls, and the response as a whole."""
         incomplete = INCOMPLETE.get(end_of(completed.finish_reason))
         calls = calls_of_chat(completed)
@@ -195,7 +196,7 @@ class ResponseEvents:
         told += self._close("incomplete" if incomplete else "completed")
         told += b"".join(self._call(place, call) for place, call in enumerate(calls))
         status = "incomplete" if incomplete else "completed"
-        at = None if incomplete else completed_at
+        at = None if incomplete else int(time.time())
         response = self.head.to_json(status, self.output, usage=completed.usage, incomplete=incomplete, completed_at=at)
         return told + self._event(f"response.{status}", response=response) + DONE
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -38,9 +38,9 @@ from conversations.services.api.stored_responses import (
     find_response,
 )
 
+from .answer_stream import stream_answer, wait_for_first_word
 from .answers import answers_api, by_method, in_database
-from .chat_answers import KEEP_ALIVE
-from .chat_completions import FIRST_WORD_SECONDS, REPEATED, WINDOW
+from .chat_completions import REPEATED, WINDOW
 from .item_pages import page_of, read_wanted_items
 from .response_answers import ResponseEvents, ResponseHead, output_of, status_of
 from .turns import begin_in_turn, check_readers, note_reader
@@ -119,53 +119,14 @@ async def _whole(running: EventQueue, find_head: Callable[[], ResponseHead]) -> 
 
 
 async def _stream(running: EventQueue, find_head: Callable[[], ResponseHead]) -> HttpResponseBase:
-    """Begin a stream with its first word, or after a while; what fails before is an ordinary refusal."""
-    try:
-        await running.wait(FIRST_WORD_SECONDS)
-        if isinstance(event := running.waiting, Failed):
-            raise event.error
-    except BaseException:
-        await running.close()
-        raise
-    running.note_begun()
+    await wait_for_first_word(running)
     return _stream_of(ResponseEvents(find_head()), running)
 
 
 def _stream_of(events: ResponseEvents, running: EventQueue) -> StreamingHttpResponse:
-    response = StreamingHttpResponse(_ResponseStream(events, running), content_type="text/event-stream; charset=utf-8")
-    response["X-Accel-Buffering"] = "no"
+    response = stream_answer(events, running)
     _name_window(response, running)
     return response
-
-
-class _ResponseStream:
-    """The events of a stream. However it ends, what is not stored has ended and is settled."""
-
-    def __init__(self, events: ResponseEvents, running: EventQueue) -> None:
-        self._events = events
-        self._running = running
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        events, running = self._events, self._running
-        try:
-            yield events.begin()
-            while True:
-                while not await running.wait(FIRST_WORD_SECONDS):
-                    yield KEEP_ALIVE
-                event = await running.next()
-                if not isinstance(event, AnswerPiece):
-                    break
-                yield events.piece(event)
-            if isinstance(event, CompletedChat):
-                yield events.last(event, completed_at=int(time.time()))
-            else:
-                yield events.failure(event.error)
-        finally:
-            await running.close()
-
-    def close(self) -> None:
-        """Called by Django at the end of a response, also of one that was never read."""
-        self._running.close_soon()
 
 
 @answers_api("GET", ApiScope.CHAT)
