@@ -10,6 +10,7 @@ import uuid
 import pytest
 from django.utils import timezone
 from hypothesis import given
+from hypothesis import settings as example_settings
 from hypothesis import strategies as st
 
 from chatsite.accounts.models import Limits
@@ -77,6 +78,7 @@ from tests.support.exports import (
     odd_chatgpt,
     open_webui,
 )
+from tests.support.hypothesis_profile import count_cases
 from tests.support.imports import import_files, report_of, run_claimed, run_waiting, send_files
 from tests.support.people import make_user, path_of, post
 
@@ -347,6 +349,7 @@ def test_the_same_export_of_two_people_is_each_ones_own(alice):
 # Interrupted
 
 
+@example_settings(max_examples=count_cases(35))
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=8), st.integers(0, 9))
 def test_an_import_that_is_interrupted_anywhere_ends_as_one_that_was_not(batches, seed):
     """A worker ends behind any batch, another goes on: the same conversations, and the same counts."""

@@ -8,6 +8,7 @@ import uuid
 
 import pytest
 from django.utils import timezone
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
@@ -36,6 +37,7 @@ from conversations.services.conversations.list_changes import (
     undo_list_change,
 )
 from conversations.services.documents.documents import add_to_conversation
+from tests.support.hypothesis_profile import count_cases
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -281,7 +283,7 @@ class ListOfSeveralTabs(RuleBasedStateMachine):
 
 
 def test_random_sequences_of_several_tabs_end_as_the_last_one_said():
-    run_state_machine_as_test(ListOfSeveralTabs)
+    run_state_machine_as_test(ListOfSeveralTabs, settings=settings(max_examples=count_cases(40)))
 
 
 def test_a_file_that_begins_a_conversation_puts_it_into_the_folder(alice):
