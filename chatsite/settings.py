@@ -400,6 +400,7 @@ MIDDLEWARE = [
     "chatsite.middleware.without_shell.WithoutShellMiddleware",
     "chatsite.middleware.null_characters.NullCharacterMiddleware",
     "chatsite.middleware.long_work.LongWorkMiddleware",
+    "conversations.views.http.api_middleware.answer_programs",
     "chatsite.accounts.sessions.session_middleware.TrackedSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

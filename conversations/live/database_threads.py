@@ -4,7 +4,7 @@ Sockets share the loop's own threads. The run worker has a pool of its own: when
 database, replies must still be saved and leases prolonged. And so has what renders many messages at once: one user's
 long conversation must not keep the others from sending. The indexer has one thread: whatever is there to be indexed, it
 takes no more of the process than that; and so have imports. Looking up has its own, too: people may keep millions of
-words to look in.
+words to look in. So have requests at `/v1`, where a long body is counted; Django would start a thread for each.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextvars import ContextVar, copy_context
 from functools import partial, wraps
 from typing import ParamSpec, TypeVar
 
+from asgiref.sync import sync_to_async
 from django.db import close_old_connections
 
 from chatsite.postgres.connection import long_work
@@ -28,6 +29,8 @@ _rendering_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="rende
 _indexer_threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="indexer")
 _importer_threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="importer")
 _look_up_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="look-up")
+_api_threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="api")
+_is_served: ContextVar[bool] = ContextVar("is_served", default=False)
 _worker_threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="run-worker")
 
 
@@ -59,6 +62,16 @@ def in_importer_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
 def in_look_up_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
     """Return *function* to be awaited, for searches among passages."""
     return _in(_look_up_threads, function)
+
+
+def note_served() -> None:
+    """Note that a server handles this request: `in_api_thread` may leave Django's thread for it."""
+    _is_served.set(True)
+
+
+def in_api_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
+    """Return *function* to be awaited, for requests at `/v1`; without a server, as in tests, in Django's thread."""
+    return _in(_api_threads, function) if _is_served.get() else sync_to_async(function)
 
 
 def loop_of_thread() -> asyncio.AbstractEventLoop | None:

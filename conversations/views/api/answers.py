@@ -11,7 +11,6 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, TypeVar
 
-from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -22,6 +21,7 @@ from chatsite.accounts.security.security_log import record_security_event
 from chatsite.postgres.faults import is_database_away
 from chatsite.postgres.pool import is_pool_full, release_connection
 from conversations.core.errors import ApiKeyInvalid, ApiOff, ConversationError, SiteBusy
+from conversations.live.database_threads import in_api_thread
 from conversations.models import ApiKey, ApiScope
 from conversations.services.api.api_keys import authenticate, note_use, require_scope
 from conversations.views.http.api_errors import api_refusal, plain_api_error
@@ -51,7 +51,7 @@ def answers_api(method: str, *scopes: ApiScope) -> Callable[[ApiView], ApiView]:
                 refusal["Allow"] = method
                 return refusal
             try:
-                key = await sync_to_async(find_key_of_request)(request, scopes)
+                key = await in_database(find_key_of_request, request, scopes)
                 return await view(request, key=key, **kwargs)
             except ConversationError as error:
                 return api_refusal(error)
@@ -77,7 +77,7 @@ async def in_database(answer: Callable[..., Answer], *arguments: Any) -> Answer:
         finally:
             release_connection()
 
-    return await sync_to_async(run)()
+    return await in_api_thread(run)()
 
 
 def by_method(**views: ApiView) -> ApiView:

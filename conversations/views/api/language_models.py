@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.http import HttpRequest, JsonResponse
 
 from conversations.models import ApiKey, ApiScope
 from conversations.providers.catalog.language_models import ConfiguredModel
 from conversations.services.api.key_models import find_model_of_key, models_of_key
 
-from .answers import answers_api
+from .answers import answers_api, in_database
 
 SINCE = 0  # when a model was made is not known here
 
 
 @answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def language_models(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
-    models = await sync_to_async(models_of_key)(key)
+    models = await in_database(models_of_key, key)
     return JsonResponse({"object": "list", "data": [_about(configured) for configured in models]})
 
 
 @answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def language_model(request: HttpRequest, *, key: ApiKey, name: str) -> JsonResponse:
     """Tell of one of them. Raises `LanguageModelNotOffered`."""
-    return JsonResponse(_about(await sync_to_async(find_model_of_key)(key, name)))
+    return JsonResponse(_about(await in_database(find_model_of_key, key, name)))
 
 
 def _about(configured: ConfiguredModel) -> dict[str, Any]:

@@ -9,10 +9,8 @@ from functools import partial
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from asgiref.sync import sync_to_async
 from django.conf import settings
 
-from chatsite.postgres.pool import release_connection
 from conversations.core.errors import TooManyRequestsAtOnce
 from conversations.live.user_turns import QueueFull, UserTurns
 from conversations.services.api.event_queue import EventQueue
@@ -34,8 +32,6 @@ async def begin_in_turn(owner_id: int, begin: Callable[[], Begun]) -> Begun:
     their bodies unread. Raises `TooManyRequestsAtOnce` where too many wait.
     """
     turns = _turns()
-    if not turns.is_free(owner_id):
-        await sync_to_async(release_connection)()
     try:
         async with turns.turn(owner_id):
             # Its thread goes on where its client goes away, and keeps its turn.

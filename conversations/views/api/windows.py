@@ -5,13 +5,12 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.http import HttpRequest, JsonResponse
 
 from conversations.core.errors import WindowNotFound
 from conversations.models import ApiKey, ApiScope, Completion
 
-from .answers import answers_api
+from .answers import answers_api, in_database
 
 TOLD = (
     *("language_model", "input_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens"),
@@ -21,7 +20,7 @@ TOLD = (
 
 @answers_api("GET", ApiScope.READ)
 async def window(request: HttpRequest, *, key: ApiKey, window_id: uuid.UUID) -> JsonResponse:
-    return JsonResponse(await sync_to_async(_window)(key, window_id))
+    return JsonResponse(await in_database(_window, key, window_id))
 
 
 def _window(key: ApiKey, window_id: uuid.UUID) -> dict[str, Any]:

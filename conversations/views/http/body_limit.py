@@ -175,8 +175,8 @@ def refuse_large_bodies(get_response: Callable[..., Any]) -> Callable[..., Any]:
         if MARK in request.scope:
             return await sync_to_async(_refusal)(request)
         response: HttpResponseBase = await get_response(request)
-        if response.streaming:  # a client may read it as slowly as it likes
-            cast(Scope, request.scope)[STREAMED] = True
+        if response.streaming:
+            note_stream(request)
             await sync_to_async(release_connection)()
         return response
 
@@ -187,10 +187,22 @@ def refuse_large_bodies(get_response: Callable[..., Any]) -> Callable[..., Any]:
     return answer_async if iscoroutinefunction(get_response) else answer
 
 
+def body_refusal(request: ASGIRequest) -> HttpResponseBase | None:
+    """Return the answer to a request whose body was refused, where no files are taken; None to any other."""
+    if MARK not in request.scope or takes_files(request.path_info):
+        return None
+    return refused(request, RequestTooSlow() if request.scope[MARK] == "slow" else RequestTooLarge())
+
+
+def note_stream(request: ASGIRequest) -> None:
+    """Note that the response is a stream: a client may read it as slowly as it likes."""
+    cast(Scope, request.scope)[STREAMED] = True
+
+
 def _refusal(request: ASGIRequest) -> HttpResponseBase:
+    if (refusal := body_refusal(request)) is not None:
+        return refusal
     if request.scope[MARK] == "slow":
         return refused(request, RequestTooSlow())
-    if not takes_files(request.path_info):
-        return refused(request, RequestTooLarge())
     is_signed_in = request.user.is_authenticated
     return refused(request, FilesTooLarge(megabytes=most_megabytes()) if is_signed_in else SignInRequired())
