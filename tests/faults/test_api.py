@@ -129,6 +129,7 @@ def test_a_history_that_is_too_long_is_windowed(site, client, key):
         ("temperature", {"temperature": 3}),
         ("audio", {"extra_body": {"audio": {}}}),
         ("frob", {"extra_body": {"frob": 1}}),
+        ("user", {"user": "x" * 513}),
         ("logprobs", {"logprobs": True}),
         ("max_completion_tokens", {"max_completion_tokens": 10**8}),
         ("stream_options", {"stream_options": {"include_usage": True}}),

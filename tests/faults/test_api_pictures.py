@@ -138,17 +138,69 @@ def test_in_a_conversation_a_model_that_sees_none_says_so(client):
     assert refusal.value.param == "messages[0].content[1]"
 
 
+def image(content):
+    url = f"data:image/png;base64,{base64.b64encode(content).decode()}"
+    return {"type": "input_image", "image_url": url, "detail": "auto"}
+
+
+def showing(*contents, text="What is this?"):
+    return {"role": "user", "content": [{"type": "input_text", "text": text}, *map(image, contents)]}
+
+
 def test_a_response_that_is_not_stored_sees_pictures(site, client, key):
-    shown = picture()
-    url = f"data:image/png;base64,{base64.b64encode(shown).decode()}"
-    image = {"type": "input_image", "image_url": url, "detail": "auto"}
-    content = [{"type": "input_text", "text": "What is this?"}, image]
-    asked = {"model": "ok", "input": [{"role": "user", "content": content}]}
+    asked = {"model": "ok", "input": [showing(picture())]}
     assert client.responses.create(**asked, store=False).output_text == "Hello from the upstream."
     assert len(picture_digests(site.upstream.log()[-1]["body"])) == 1
     counted = client.responses.input_tokens.count(**asked)
     assert counted.input_tokens == rows_of(site, key)[-1]["window"]["prompt_tokens"] > PICTURE_TOKENS
-    for fields in ({}, {"model": "endless", "store": False}):
+
+
+@pytest.mark.parametrize("store", [True, False])
+def test_a_response_refuses_a_picture_that_its_model_does_not_see(client, store):
+    with pytest.raises(openai.BadRequestError) as refusal:
+        client.responses.create(model="endless", input=[showing(picture())], store=store)
+    assert refusal.value.param == "input[0].content[1]"
+
+
+def test_pictures_of_a_stored_response_are_those_of_its_messages(site, client, key):
+    answer = {"role": "assistant", "content": "A square."}
+    items = [showing(picture("red"), text="First."), answer, showing(picture("blue"), picture("red"))]
+    first = client.responses.create(model="ok", input=items)
+    assert len(picture_digests(site.upstream.log()[-1]["body"])) == 3
+    client.responses.create(model="ok", input="And then?", previous_response_id=first.id)
+    assert len(picture_digests(site.upstream.log()[-1]["body"])) == 3
+    assert rows_of(site, key)[-1]["window"]["prompt_tokens"] > 3 * PICTURE_TOKENS
+    assert site.database.rows("SELECT sent FROM conversations_picture WHERE NOT sent") == []
+    newest, *_, oldest = client.responses.input_items.list(first.id).data
+    assert [part.type for part in newest.content] == ["input_text", "input_image", "input_image"]
+    assert [part.type for part in oldest.content] == ["input_text", "input_image"]
+    status, page = site.browser.request(f"/c/{uuid.UUID(first.conversation.id.removeprefix('conv_'))}/")
+    assert (status, page.count("<img") >= 3) == (200, True)
+    reference = {"type": "item_reference", "id": newest.id}
+    with pytest.raises(openai.BadRequestError) as refusal:
+        client.responses.create(model="ok", input=[reference, {"role": "user", "content": "x"}])
+    assert refusal.value.param == "input[0].id"
+    with pytest.raises(openai.BadRequestError) as refusal:
+        client.responses.input_tokens.count(model="ok", input=[showing(picture())], previous_response_id=first.id)
+    assert refusal.value.param == "input[0].content[1]"
+
+
+def test_a_picture_of_a_stored_response_that_cannot_be_read_stores_nothing(site, client):
+    before = site.database.value("SELECT count(*) FROM conversations_conversation")
+    for contents in ((b"no picture",), (picture(),) * 30):
         with pytest.raises(openai.BadRequestError) as refusal:
-            client.responses.create(**{**asked, **fields})
-        assert refusal.value.param == "input[0].content[1]"
+            client.responses.create(model="ok", input=[showing(*contents)])
+        assert refusal.value.param.startswith("input[0].content[")
+    assert site.database.value("SELECT count(*) FROM conversations_conversation") == before
+
+
+def test_a_stored_response_that_is_asked_for_again_keeps_its_pictures_once(site, client, key):
+    asked = {"model": "ok", "input": [showing(picture())], "extra_headers": {"Idempotency-Key": uuid.uuid4().hex}}
+    first = client.responses.create(**asked)
+    assert client.responses.create(**asked).id == first.id
+    assert len(rows_of(site, key)) == 1
+    kept = (
+        "SELECT count(*) FROM conversations_picture JOIN conversations_conversation c ON c.id = conversation_id "
+        "WHERE c.public_id = %s"
+    )
+    assert site.database.value(kept, str(uuid.UUID(first.conversation.id.removeprefix("conv_")))) == 1

@@ -86,6 +86,17 @@ def test_a_response_that_is_not_stored_comes_whole(site, client, key):
     assert refusal.value.code == "response_not_found"
 
 
+@pytest.mark.parametrize("store", [True, False])
+def test_who_asks_is_told_again_and_to_no_provider(site, client, store):
+    hints = {"prompt_cache_key": "a-session", "safety_identifier": "a-person", "user": "an-older-name"}
+    extra = {"client_metadata": {"session": "1"}}
+    response = client.responses.create(model="ok", input=HELLO, store=store, extra_body=extra, **hints)
+    assert {name: getattr(response, name) for name in hints} == hints
+    if store:
+        assert client.responses.retrieve(response.id).prompt_cache_key == "a-session"
+    assert not any(value in json.dumps(site.upstream.log()[-1]["body"]) for value in hints.values())
+
+
 def test_functions_of_the_client_are_called_both_ways(site, client):
     with client.responses.stream(model="tool-calls", input=HELLO, tools=[TOOL], store=False) as stream:
         events = list(stream)
@@ -471,7 +482,11 @@ def test_a_response_that_is_asked_for_again_is_billed_once(site, client, key, st
     ("parameter", "fields"),
     [
         ("frob", {"extra_body": {"frob": 1}}),
+        ("client_metadata", {"extra_body": {"client_metadata": {"turn": 1}}}),
+        ("prompt_cache_key", {"prompt_cache_key": "x" * 65}),
+        ("safety_identifier", {"extra_body": {"safety_identifier": 1}}),
         ("tools[0].type", {"tools": [{"type": "web_search"}], "store": False}),
+        ("tools[0].type", {"tools": [{"type": "custom", "name": "apply_patch"}], "store": False}),
         ("max_output_tokens", {"max_output_tokens": 10**8}),
         ("reasoning.effort", {"reasoning": {"effort": "high"}, "store": False}),
         ("input", {"input": "word " * 100_000}),

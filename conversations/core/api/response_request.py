@@ -16,11 +16,13 @@ from conversations.core.text.storable_text import UNSTORABLE
 
 from .chat_messages import ChatMessages
 from .chat_request import (
+    HINTS,
     LARGEST_OUTPUT_TOKENS,
     SAMPLING,
     ChatRequest,
     read_boolean,
     read_effort,
+    read_hints,
     read_model,
     read_tool_choice,
     read_tools,
@@ -50,7 +52,8 @@ TAKEN_AS_IN_CHAT = ("temperature", "top_p", "presence_penalty", "frequency_penal
 READ = {
     *("model", "input", "instructions", "stream", "stream_options", "store", "background", "conversation"),
     *("previous_response_id", "max_output_tokens", "metadata", "text", "reasoning", "tools", "tool_choice"),
-    *("parallel_tool_calls", "truncation", "include"),
+    *("parallel_tool_calls", "truncation", "include", "client_metadata"),
+    *HINTS,
     *TAKEN_AS_IN_CHAT,
     *ONLY,
 }
@@ -94,6 +97,7 @@ def read_response_request(
             taken = " or ".join(json.dumps(each) for each in values)
             raise ParameterInvalid(name, f"only {taken} is supported")
     _read_include(given.get("include", []))
+    _check_client_metadata(given.get("client_metadata", {}))
     streams = read_boolean(given.get("stream", False), "stream")
     _check_stream_options(given, streams=streams)
     stores = read_boolean(given.get("store", True), "store")
@@ -106,6 +110,7 @@ def read_response_request(
     chat = _read_chat(given, messages, instructions, echo, streams=streams)
     metadata = read_pairs(given.get("metadata", {}))
     echo |= {"instructions": instructions or None, "metadata": metadata, "background": background}
+    echo |= read_hints(given)
     return ResponseRequest(
         chat,
         instructions=instructions,
@@ -202,6 +207,12 @@ def _read_include(value: Any) -> None:
     for place, each in enumerate(value):
         if each != INCLUDED:
             raise ParameterInvalid(f"include[{place}]", f"only {INCLUDED} is supported")
+
+
+def _check_client_metadata(value: Any) -> None:
+    """Refuse what is no object of texts. Codex says by it which session asks: it changes nothing, and is not kept."""
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        raise ParameterInvalid("client_metadata", "an object of texts is needed")
 
 
 def _check_stream_options(given: Mapping[str, Any], *, streams: bool) -> None:

@@ -49,12 +49,17 @@ def answer_calls(conversation: Conversation, outputs: Mapping[str, str]) -> Mess
     return _add_reply(conversation, asked.parent, [asked, *append_for_program(conversation, results)])
 
 
-def ask_behind_steps(conversation: Conversation, newest: PromptMessage, steps: Sequence[PromptMessage]) -> Message:
+def ask_behind_steps(
+    conversation: Conversation,
+    newest: PromptMessage,
+    steps: Sequence[PromptMessage],
+    picture_ids: list[int],
+) -> Message:
     """Return a new reply to *newest* behind *steps*, calls with their results, all of which are stored.
 
     Raises what `check_regeneration` and `check_message_length` raise; *conversation* is locked.
     """
-    question, *rows = append_for_program(conversation, [newest, *steps])
+    question, *rows = append_for_program(conversation, [newest, *steps], {0: picture_ids})
     check_message_length(question.content_tokens, effective_limits(conversation.owner))
     _check_limits(conversation, question)
     return _add_reply(conversation, question, rows)

@@ -6,7 +6,8 @@ They cost no money, and no reply limits them: so their text has a limit of its o
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from django.conf import settings
 from django.db.models import F, Sum
@@ -20,15 +21,22 @@ BYTES_PER_MEGABYTE = 1_000_000
 ROW_BYTES = 200  # that a row takes which holds nothing, about
 
 
-def append_for_program(conversation: Conversation, messages: Sequence[PromptMessage]) -> list[Message]:
-    """Store *messages* at the end of the path; owner and conversation are locked. Raises `AppendedTextFull`."""
+def append_for_program(
+    conversation: Conversation,
+    messages: Sequence[PromptMessage],
+    picture_ids: Mapping[int, list[int]] = MappingProxyType({}),
+) -> list[Message]:
+    """Store *messages* at the end of the path; owner and conversation are locked. Raises `AppendedTextFull`.
+
+    *picture_ids* as `append_messages` takes them: pictures have a limit of their own.
+    """
     taken_bytes = sum(map(_bytes_of, messages))
     of_owner = Conversation.objects.filter(owner_id=conversation.owner_id)
     kept_bytes = of_owner.aggregate(bytes=Sum("appended_bytes", default=0))["bytes"]
     if kept_bytes + taken_bytes > settings.IMPORTED_TEXT_MEGABYTES * BYTES_PER_MEGABYTE:
         raise AppendedTextFull(megabytes=settings.IMPORTED_TEXT_MEGABYTES)
     Conversation.objects.filter(pk=conversation.pk).update(appended_bytes=F("appended_bytes") + taken_bytes)
-    return append_messages(conversation, messages)
+    return append_messages(conversation, messages, picture_ids)
 
 
 def _bytes_of(message: PromptMessage) -> int:

@@ -38,9 +38,11 @@ from conversations.services.windows.active_path import lock_conversation, refuse
 
 from .answer_calls import answer_calls, ask_behind_steps
 from .appended_messages import append_for_program
+from .chat_pictures import check_model_sees
 from .key_models import find_conversation_of_key, find_model_of_key
 from .prepare_chat import bounded_sampling, check_abilities, reserve_asked_for
 from .repeatable_requests import Repeatable, find_repeated, leave_once
+from .response_pictures import OpenedPictures, keep_pictures, open_pictures
 from .stored_responses import StoredResponse, find_reply_of_key, response_of
 
 
@@ -53,32 +55,52 @@ def ask_response(key: ApiKey, request: ResponseRequest, repeatable: Repeatable |
     """
     check_it_can_be_stored(request)
     configured = find_model_of_key(key, request.chat.language_model)
+    check_model_sees(configured, request.chat.messages.pictures)
+    if request.chat.messages.pictures and (first := _find_first(key, repeatable)):
+        return first
+    opened = open_pictures(key.owner, request.chat.messages.pictures)  # takes too long for a transaction
     with transaction.atomic():
         lock_admitted(key.owner)
         locked = lock_open_key(key.pk)
-        if repeatable and (first := find_repeated(repeatable)) and first.reply:
-            return response_of(key, first.reply.conversation, first.reply, is_repeated=True)
+        if first := _find_first(key, repeatable):
+            return first
         check_key_rate(locked)
         conversation, before_id = _find_place(key, request)
         parameters = run_parameters(key, request, conversation, configured, before_id=before_id)
-        reply = _ask(key, request, conversation, parameters)
+        reply = _ask(key, request, conversation, parameters, opened)
         Run.objects.filter(reply=reply).update(api_key=key)
         if repeatable:
             leave_once(repeatable, reply_id=reply.pk)
     return response_of(key, conversation, reply)
 
 
-def _ask(key: ApiKey, request: ResponseRequest, conversation: Conversation, parameters: Mapping[str, Any]) -> Message:
+def _find_first(key: ApiKey, repeatable: Repeatable | None) -> StoredResponse | None:
+    """Return the response to the same request, None where there was none."""
+    first = find_repeated(repeatable) if repeatable else None
+    return response_of(key, first.reply.conversation, first.reply, is_repeated=True) if first and first.reply else None
+
+
+def _ask(
+    key: ApiKey,
+    request: ResponseRequest,
+    conversation: Conversation,
+    parameters: Mapping[str, Any],
+    opened: OpenedPictures,
+) -> Message:
     """Store what is new, and return the reply to be made."""
     messages = request.chat.messages
     if messages.history:
-        _append_history(conversation, messages)
+        _append_history(key, conversation, messages, opened)
+    pictures: list[int] = []
+    if of_newest := opened.get(messages.newest_place):
+        pictures = keep_pictures(key.owner, lock_conversation(conversation), of_newest)
     if not request.outputs and not messages.steps:
         posted = post_message(
             user=key.owner,
             conversation=conversation,
             content=messages.newest.content,
             client_id=uuid.uuid4(),
+            pictures=pictures,
             parameters=parameters,
         )
         return posted.reply
@@ -88,13 +110,14 @@ def _ask(key: ApiKey, request: ResponseRequest, conversation: Conversation, para
     if request.outputs:
         return answer_calls(locked, request.outputs)
     locked.title = locked.title or title_from(messages.newest.content)
-    return ask_behind_steps(locked, messages.newest, messages.steps)
+    return ask_behind_steps(locked, messages.newest, messages.steps, pictures)
 
 
 def find_stored_item(key: ApiKey, item_id: str) -> PromptMessage | None:
     """Return the message that an `item_reference` names, None where the key's owner has no such message.
 
-    What its owner excluded or forgot is in no later request, and so is not found.
+    What its owner excluded or forgot is in no later request, and so is not found; nor is a message with pictures, which
+    would come without them.
     """
     if (named := read_message_id(item_id)) is None:
         return None
@@ -103,14 +126,12 @@ def find_stored_item(key: ApiKey, item_id: str) -> PromptMessage | None:
     except ConversationNotFound:
         return None
     remembered = conversation.messages.filter(excluded=False, position__gte=conversation.forgotten_before)
-    found = remembered.filter(pk=named.message, role__in=("user", "assistant")).first()
+    found = remembered.filter(picture_ids=[]).filter(pk=named.message, role__in=("user", "assistant")).first()
     return prompt_message(found) if found and found.has_ended and found.content else None
 
 
 def check_it_can_be_stored(request: ResponseRequest) -> None:
     """Raise `ParameterInvalid` for what goes only with `store: false`."""
-    if first := next(iter(request.chat.messages.pictures.values()), None):
-        raise ParameterInvalid(first[0].where, "pictures go with store: false")
     if any(message.role == "system" for message in request.chat.messages.history):
         reason = "a system message can stand at the beginning only, unless store is false"
         raise ParameterInvalid("input", reason)
@@ -193,11 +214,17 @@ def run_parameters(
     return {name: value for name, value in given.items() if value}
 
 
-def _append_history(conversation: Conversation, messages: ChatMessages) -> None:
+def _append_history(key: ApiKey, conversation: Conversation, messages: ChatMessages, opened: OpenedPictures) -> None:
     """Store the messages before the newest one behind those that are there; the first names a new conversation."""
     locked = lock_conversation(conversation)
     refuse_while_replying(locked)
-    append_for_program(locked, messages.history)
+    places = range(messages.first_place, messages.newest_place)
+    kept = {
+        number: keep_pictures(key.owner, locked, opened[place])
+        for number, place in enumerate(places)
+        if place in opened
+    }
+    append_for_program(locked, messages.history, kept)
     if not locked.title:
         first = next((each.content for each in messages.history if each.role == "user"), messages.newest.content)
         Conversation.objects.filter(pk=locked.pk).update(title=title_from(first))

@@ -30,6 +30,8 @@ def count_input(key: ApiKey, request: ResponseRequest) -> int:
     if not request.conversation and not request.previous_response_id:
         return prepare_chat(key, request.chat).window.record.prompt_tokens
     check_it_can_be_stored(request)
+    if first := next(iter(request.chat.messages.pictures.values()), None):
+        raise ParameterInvalid(first[0].where, "with a conversation, pictures are not counted before they are sent")
     if request.chat.messages.history or request.chat.messages.steps or request.outputs:
         raise ParameterInvalid("input", "with a conversation, one message of the user is counted")
     configured = find_model_of_key(key, request.chat.language_model)

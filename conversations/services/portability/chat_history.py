@@ -10,8 +10,9 @@ the text and its mark, but the history has it only if asked. Nothing here calls 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Self
 
 from django.core.exceptions import ValidationError
@@ -149,9 +150,18 @@ def _open_turn(conversation: Conversation) -> ToolTurns:
     return ToolTurns()
 
 
-def append_messages(conversation: Conversation, messages: Sequence[PromptMessage]) -> list[Message]:
-    """Store *messages* at the end of the path, whose conversation is locked or new."""
+def append_messages(
+    conversation: Conversation,
+    messages: Sequence[PromptMessage],
+    picture_ids: Mapping[int, list[int]] = MappingProxyType({}),
+) -> list[Message]:
+    """Store *messages* at the end of the path, whose conversation is locked or new.
+
+    *picture_ids* are those of pictures of the conversation, by the place of their message in *messages*.
+    """
     rows = list(_numbered(conversation, messages, conversation_context(conversation)))
+    for place, ids in picture_ids.items():
+        rows[place].picture_ids = ids
     calls = take_as_steps(rows)
     Message.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
     ToolCall.objects.bulk_create(calls, batch_size=ROWS_AT_ONCE)

@@ -55,4 +55,5 @@ def item_of(stored: StoredItem) -> dict[str, Any]:
             "output": message.content,
         }
     status = STATUSES.get(message.state, "incomplete")
-    return message_item(stored.id, message.role, message.content, status=status)
+    pictures = len(message.picture_ids)
+    return message_item(stored.id, message.role, message.content, status=status, pictures=pictures)

@@ -118,10 +118,12 @@ def output_of(
     return output
 
 
-def message_item(item_id: str, role: str, text: str, *, status: str) -> dict[str, Any]:
-    """Return a message as an item."""
+def message_item(item_id: str, role: str, text: str, *, status: str, pictures: int = 0) -> dict[str, Any]:
+    """Return a message as an item. Of its *pictures*, so many, is told that they are there, not what they show."""
     part = text_part(text) if role == "assistant" else {"type": "input_text", "text": text}
-    return {"id": item_id, "type": "message", "role": role, "status": status, "content": [part]}
+    shown = {"type": "input_image", "detail": "auto", "image_url": None, "file_id": None}
+    content = [part] if text or not pictures else []
+    return {"id": item_id, "type": "message", "role": role, "status": status, "content": content + [shown] * pictures}
 
 
 def text_part(text: str) -> dict[str, Any]:
