@@ -2,7 +2,7 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run manage test test-fast lint lint-js format typecheck clients soak faults bench peers lock messages hooks production static
+.PHONY: help run manage test test-fast lint lint-js format typecheck clients codex soak faults bench peers lock messages hooks production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -74,6 +74,13 @@ $(CLIENTS): tests/clients/requirements.lock tests/clients/package-lock.json
 	@cp .npmrc tests/clients/package.json tests/clients/package-lock.json .clients/
 	@command -v npm >/dev/null && npm ci --prefix .clients --loglevel=error || echo "Without npm: the AI SDK is left out."
 	@touch $@
+
+# Apart from the other clients: it is 424 MB large.
+codex: $(INSTALLED)  ## Run OpenAI's Codex command line against the API, installed in .clients/codex
+	@mkdir -p .clients/codex
+	@cp .npmrc tests/clients/codex/package.json tests/clients/codex/package-lock.json .clients/codex/
+	@npm ci --prefix .clients/codex --loglevel=error
+	@WINDOWSEAT_CODEX=1 $(PYTHON) -m pytest tests/faults/test_codex.py $(ARGS)
 
 soak: $(INSTALLED)  ## Mixed traffic for two hours with processes that end, and what memory, files and invariants do
 	@$(PYTHON) -m tests.soak $(ARGS)

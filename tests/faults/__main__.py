@@ -62,6 +62,7 @@ ROWS = (
     Row("Summaries that fail", "test_summaries.py", 20),
     Row("A reply awaits approval while processes end", "test_awaiting_approval.py", 50),
     Row("A parser is killed", "test_parsing_documents.py", 50),
+    Row("A program's conversation of 500 turns outgrows a window of 4,096 tokens", "test_endless_conversation.py", 3),
     Row("Health in each state of database, Redis and workers", "test_health.py", 5),
 )
 

@@ -37,8 +37,9 @@ REPEATS_ALL = os.environ.get("FAULT_REPEATS_ALL") == "1"
 FIRST_SEED = int(os.environ.get("FAULT_FIRST_SEED", "0"))
 # The server's and Django's own words about a client that sent nonsense come with a traceback; nothing else does.
 UNEXPECTED = re.compile(r"^(?!.*(?:Invalid UTF-8 sequence|RequestDataTooBig)).*\nTraceback", re.MULTILINE)
-# `make clients` installs what these need; no other run waits for that.
-collect_ignore = [] if os.environ.get("WINDOWSEAT_CLIENTS") else ["test_clients.py"]
+# `make clients` and `make codex` install what these need; no other run waits for that.
+NEEDED = {"test_clients.py": "WINDOWSEAT_CLIENTS", "test_codex.py": "WINDOWSEAT_CODEX"}
+collect_ignore = [name for name, variable in NEEDED.items() if not os.environ.get(variable)]
 MakeSite = Callable[..., AbstractContextManager[Site]]
 
 

@@ -15,6 +15,8 @@ import pytest
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.source import PROJECT
 
+from .conftest import checked
+from .sites import configured
 from .test_api import make_key, rows_of
 
 CLIENTS = PROJECT / ".clients"
@@ -26,6 +28,9 @@ needs_node = pytest.mark.skipif(
     not (shutil.which("node") and (CLIENTS / "node_modules/ai").exists()),
     reason="needs npm: make clients",
 )
+
+
+both_interfaces = pytest.mark.parametrize("interface", ["chat", "responses"])
 
 
 @pytest.fixture
@@ -49,28 +54,52 @@ def run(site, key, *command, **environment):
     return ran.stdout
 
 
-def told(*arguments):
-    return json.loads(run(*arguments).splitlines()[-1])
+def told(*arguments, **environment):
+    return json.loads(run(*arguments, **environment).splitlines()[-1])
+
+
+def check_history_was_sent(site):
+    """Look for the answer before "And again?" in what the provider was sent."""
+    sent = [exchange["body"]["messages"] for exchange in site.upstream.log()]
+    [again] = [messages for messages in sent if messages[-1]["content"] == "And again?"]
+    assert [message["content"] for message in again[-3:]] == ["Say hello.", HELLO, "And again?"]
 
 
 @needs_python
-def test_langchain_answers_streams_and_calls_tools(site, key):
-    answers = told(site, key, PYTHON, PROGRAMS / "langchain_tools.py")
+@both_interfaces
+def test_langchain_answers_streams_and_calls_tools(site, key, interface):
+    answers = told(site, key, PYTHON, PROGRAMS / "langchain_tools.py", INTERFACE=interface)
     rows = rows_of(site, key)
-    assert (answers["whole"], answers["streamed"]) == (HELLO, HELLO)
+    assert (answers["whole"], answers["streamed"], answers["again"]) == (HELLO, HELLO, HELLO)
     assert answers["tokens"] == rows[0]["input_tokens"] + rows[0]["output_tokens"]
     assert (answers["called"], answers["answered"]) == ("get_time", "That is what the tools say.")
-    assert len(rows) == 4
+    check_history_was_sent(site)
+    assert len(rows) == 5
 
 
 @needs_python
-def test_pydantic_ai_answers_streams_and_loops(site, key):
-    answers = told(site, key, PYTHON, PROGRAMS / "pydantic_ai_agent.py")
+@both_interfaces
+def test_pydantic_ai_answers_streams_and_loops(site, key, interface):
+    answers = told(site, key, PYTHON, PROGRAMS / "pydantic_ai_agent.py", INTERFACE=interface)
     rows = rows_of(site, key)
     assert (answers["whole"], answers["streamed"], answers["again"]) == (HELLO, HELLO, HELLO)
     assert answers["tokens"] == rows[0]["input_tokens"] + rows[0]["output_tokens"]
     assert (answers["called"], answers["looped"]) == (["get_time"], "That is what the tools say.")
+    check_history_was_sent(site)
     assert len(rows) == 5
+
+
+@needs_python
+def test_the_cases_of_open_responses_pass(make_site):
+    models = ", ".join(
+        f"{configured(name)} vision=yes picture_tokens=300" for name in ("ok", "reasoning", "tools-script")
+    )
+    with make_site(LANGUAGE_MODELS=models) as site:
+        site.serve()
+        with checked(site):
+            wrong = told(site, make_key(site), PYTHON, PROGRAMS / "open_responses.py")
+    assert len(wrong) == 11
+    assert not {case: errors for case, errors in wrong.items() if errors}
 
 
 @needs_python
@@ -93,11 +122,13 @@ def test_the_llm_command_answers_and_goes_on(site, key, tmp_path):
 
 
 @needs_node
-def test_the_ai_sdk_answers_streams_and_loops(site, key):
+@both_interfaces
+def test_the_ai_sdk_answers_streams_and_loops(site, key, interface):
     program = shutil.copy(PROGRAMS / "ai_sdk.mjs", CLIENTS)  # modules are looked for where it stands
-    answers = told(site, key, "node", program)
+    answers = told(site, key, "node", program, INTERFACE=interface)
     rows = rows_of(site, key)
-    assert (answers["whole"], answers["streamed"]) == (HELLO, HELLO)
+    assert (answers["whole"], answers["streamed"], answers["again"]) == (HELLO, HELLO, HELLO)
     assert answers["tokens"] == rows[0]["input_tokens"] + rows[0]["output_tokens"]
     assert (answers["called"], answers["looped"]) == (["get_time"], "That is what the tools say.")
-    assert len(rows) == 4
+    check_history_was_sent(site)
+    assert len(rows) == 5

@@ -83,10 +83,10 @@ demand their reasoning back: `thinking_dialogues.py`; those that begin with `ser
 /v1/embeddings answers by `embeddings.py`, in which the models of embeddings stand. Its log has no `emitted`.
 
 GET /log lists the requests as JSON, oldest first: model, body, headers, client_port, `emitted` (texts), `called` (tools
-with their arguments), `ended` (`open`, `complete`, `cut`, `disconnected`), `began_at` and `ended_at` in seconds of the
-Unix clock. POST /reset empties it and forgets how often a `-times-N` model was asked. POST /release lets all that wait
-for it end: what has to happen in the middle of a reply happens before that, on a machine of any speed, while the end of
-a `paced-N-MS` comes when it comes.
+with their arguments), `usage` (that a whole stream ended with), `ended` (`open`, `complete`, `cut`, `disconnected`),
+`began_at` and `ended_at` in seconds of the Unix clock. POST /reset empties it and forgets how often a `-times-N` model
+was asked. POST /release lets all that wait for it end: what has to happen in the middle of a reply happens before that,
+on a machine of any speed, while the end of a `paced-N-MS` comes when it comes.
 """
 
 from __future__ import annotations

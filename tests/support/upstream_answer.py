@@ -32,6 +32,7 @@ class Exchange:
     ended_at: float | None = None
     released: asyncio.Event = field(default_factory=asyncio.Event)
     path: str = "/v1/chat/completions"
+    usage: dict[str, Any] | None = None  # that a whole stream ended with
 
     @property
     def model(self) -> str:
@@ -115,7 +116,8 @@ class Answer:
         """End the stream as OpenAI does: finish reason, usage when it was asked for, the done line."""
         await self.chunk({}, finish=reason)
         if usage and self.exchange.body.get("stream_options", {}).get("include_usage"):
-            await self.chunk(None, usage=self.usage())
+            self.exchange.usage = self.usage()
+            await self.chunk(None, usage=self.exchange.usage)
         if done:
             await self.line("data: [DONE]")
         await self.close()

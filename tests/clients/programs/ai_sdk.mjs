@@ -1,12 +1,17 @@
-// The AI SDK with @ai-sdk/openai over chat completions: an answer, a stream, and a tool in a loop. Prints JSON.
+// The AI SDK with @ai-sdk/openai: an answer, a stream, a history, and a tool in a loop. Prints JSON.
+// INTERFACE says over which: `chat` or `responses`; over the second it sends ids in place of what was answered before.
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, stepCountIs, streamText, tool } from "ai";
 import { z } from "zod";
 
 const openai = createOpenAI({ baseURL: process.env.BASE_URL, apiKey: process.env.KEY });
-const whole = await generateText({ model: openai.chat("ok"), prompt: "Say hello." });
+const model = (name) => openai[process.env.INTERFACE](name);
+const whole = await generateText({ model: model("ok"), prompt: "Say hello." });
 let streamed = "";
-for await (const piece of streamText({ model: openai.chat("ok"), prompt: "Say hello." }).textStream) streamed += piece;
+for await (const piece of streamText({ model: model("ok"), prompt: "Say hello." }).textStream) streamed += piece;
+const asked = { role: "user", content: "Say hello." };
+const history = [asked, ...whole.response.messages, { role: "user", content: "And again?" }];
+const again = await generateText({ model: model("ok"), messages: history });
 const called = [];
 const get_time = tool({
   description: "Return the time.",
@@ -17,11 +22,10 @@ const get_time = tool({
   },
 });
 const looped = await generateText({
-  model: openai.chat("tools-script"),
+  model: model("tools-script"),
   prompt: "What time is it?",
   tools: { get_time },
   stopWhen: stepCountIs(3),
 });
-console.log(
-  JSON.stringify({ whole: whole.text, tokens: whole.usage.totalTokens, streamed, called, looped: looped.text }),
-);
+const answers = { whole: whole.text, streamed, again: again.text, looped: looped.text };
+console.log(JSON.stringify({ ...answers, tokens: whole.usage.totalTokens, called }));

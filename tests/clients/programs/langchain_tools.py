@@ -1,4 +1,7 @@
-"""LangChain's ChatOpenAI: an answer, a stream, and a tool whose result goes back. Prints what came, as JSON."""
+"""LangChain's ChatOpenAI: an answer, a stream, a tool whose result goes back, a history. Prints what came, as JSON.
+
+INTERFACE says over which: `chat` or `responses`.
+"""
 
 import json
 import os
@@ -15,11 +18,17 @@ def get_time(zone: str = "UTC") -> str:
 
 
 def model(name: str) -> ChatOpenAI:
-    return ChatOpenAI(model=name, base_url=os.environ["BASE_URL"], api_key=os.environ["KEY"])
+    return ChatOpenAI(
+        model=name,
+        base_url=os.environ["BASE_URL"],
+        api_key=os.environ["KEY"],
+        use_responses_api=os.environ["INTERFACE"] == "responses",
+    )
 
 
 whole = model("ok").invoke("Say hello.")
-streamed = "".join(chunk.content for chunk in model("ok").stream("Say hello."))
+streamed = "".join(chunk.text for chunk in model("ok").stream("Say hello."))
+again = model("ok").invoke([HumanMessage("Say hello."), whole, HumanMessage("And again?")])
 messages = [HumanMessage("What time is it?")]
 asked = model("tools-script").bind_tools([get_time]).invoke(messages)
 [call] = asked.tool_calls
@@ -28,11 +37,12 @@ answered = model("tools-script").bind_tools([get_time]).invoke([*messages, asked
 print(
     json.dumps(
         {
-            "whole": whole.content,
+            "whole": whole.text,
             "tokens": whole.usage_metadata["total_tokens"],
             "streamed": streamed,
+            "again": again.text,
             "called": call["name"],
-            "answered": answered.content,
+            "answered": answered.text,
         }
     )
 )

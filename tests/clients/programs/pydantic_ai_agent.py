@@ -1,19 +1,23 @@
-"""An agent of pydantic-ai over chat completions: an answer, a stream, a tool in a loop. Prints what came, as JSON."""
+"""An agent of pydantic-ai: an answer, a stream, a history, a tool in a loop. Prints what came, as JSON.
+
+INTERFACE says over which: `chat` or `responses`.
+"""
 
 import asyncio
 import json
 import os
 
 from pydantic_ai import Agent
-from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
 provider = OpenAIProvider(base_url=os.environ["BASE_URL"], api_key=os.environ["KEY"])
+model = OpenAIResponsesModel if os.environ["INTERFACE"] == "responses" else OpenAIChatModel
 called = []
 
 
 def agent(name: str) -> Agent:
-    return Agent(OpenAIChatModel(name, provider=provider), system_prompt="Be brief.")
+    return Agent(model(name, provider=provider), system_prompt="Be brief.")
 
 
 def get_time() -> str:
