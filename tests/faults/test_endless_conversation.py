@@ -29,12 +29,13 @@ FACT_TURN, QUESTION_TURN = 3, TURNS * 24 // 25
 FACT = "By the way, my boat is named Kestrel, and I painted her blue."
 QUESTION = "What is the name of my boat?"
 TOPICS = ("bread", "gardens", "trains", "weather", "roofs", "bicycles", "chess", "films", "soup", "stamps", "rivers")
-MODEL = f"context_window={WINDOW_TOKENS} reply_reserve=256 encoding=o200k_base input_usd=1 output_usd=2"
+MODEL = f"context_window={WINDOW_TOKENS} reply_reserve=%d encoding=o200k_base input_usd=1 output_usd=2"
+RESERVES = {"words-80": 256, "tools-script": 256, "echo": 1_280}  # the echo of a question has what is recalled for it
 
 
 @pytest.fixture
 def small_site(make_site):
-    models = ", ".join(f"{name} {MODEL}" for name in ("words-80", "echo", "tools-script"))
+    models = ", ".join(f"{name} {MODEL % reserve_tokens}" for name, reserve_tokens in RESERVES.items())
     with make_site(LANGUAGE_MODELS=models) as site:
         site.serve()
         with checked(site):
@@ -122,6 +123,7 @@ def check_windows(log):
     assert all(exchange["ended"] == "complete" for exchange in log)
     sizes = [count_prompt(exchange["body"]) + exchange["body"]["max_tokens"] for exchange in log]
     assert max(sizes) <= WINDOW_TOKENS
+    print(f"{TURNS} turns, {len(sizes)} requests, the largest with its reply {max(sizes)} tokens")
     assert max(sizes) > WINDOW_TOKENS * 0.7  # they were full: the conversation is longer than any
 
 
