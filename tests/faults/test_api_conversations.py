@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import uuid
+from urllib.parse import urlsplit
 
 import openai
 import pytest
+
+from tests.support.patience import PATIENCE_SECONDS
 
 from .test_api import client_of, make_key
 from .test_responses import ANSWER, TOOL, sent
@@ -126,6 +131,23 @@ def test_what_is_somebody_elses_or_nowhere_is_not_found(site, client):
     ):
         with pytest.raises(openai.NotFoundError):
             ask()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "answered"),
+    [
+        ("DELETE", "/v1/conversations/conv_1/items/msg_1", "GET"),
+        ("POST", "/v1/responses/compact", "GET, DELETE"),
+        ("PUT", "/v1/conversations/conv_1", "GET, POST, DELETE"),
+    ],
+)
+def test_what_is_not_done_at_an_address_says_what_is(site, key, method, path, answered):
+    connection = http.client.HTTPConnection(urlsplit(site.address).netloc, timeout=PATIENCE_SECONDS)
+    connection.request(method, path, b"{}", {"Authorization": f"Bearer {key}"})
+    refusal = connection.getresponse()
+    assert (refusal.status, refusal.headers["Allow"]) == (405, answered)
+    told = json.loads(refusal.read())["error"]["message"]
+    assert told == f"Only {answered.replace(', ', ' and ')} is answered at this address."
 
 
 # Counting

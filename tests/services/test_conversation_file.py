@@ -77,6 +77,7 @@ def talk(alice):
         conversation=talk, number=1, text="Rows.", tokens=ROWS_TOKENS, encoding="cl100k_base",
         covers_before=2, messages=2, last_message=edited.reply, language_model="model-a",
     )  # fmt: skip
+    Conversation.objects.filter(pk=talk.pk).update(metadata={"topic": "seats"})
     talk.refresh_from_db()
     return talk
 
@@ -104,6 +105,12 @@ def test_it_has_the_same_bytes_after_it_was_read_back(talk, alice):
     assert copy.has_pins
 
 
+def test_a_file_that_was_written_before_programs_noted_anything_is_read_back(talk):
+    before = exported(talk).replace(', "metadata": {"topic": "seats"}', "")
+    assert "metadata" not in before
+    assert read(make_user("bob"), before).metadata == {}
+
+
 def test_it_is_whole_json_with_every_version_and_nothing_of_the_ledger(talk):
     told = json.loads(exported(talk))
     assert [message["content"] for message in told["messages"]][:4] == [
@@ -115,7 +122,8 @@ def test_it_is_whole_json_with_every_version_and_nothing_of_the_ledger(talk):
     assert [message["id"] for message in told["messages"]] == list(range(1, len(told["messages"]) + 1))
     assert told["notes"] == "Window seats, “please”."
     assert told["pictures"][0]["content"].startswith("data:image/")
-    assert not any("requests" in message for message in told["messages"])
+    assert told["metadata"] == {"topic": "seats"}
+    assert not any({"requests", "parameters"} & message.keys() for message in told["messages"])
 
 
 def test_only_the_id_differs_where_the_conversation_is_still_there(talk):
@@ -191,6 +199,7 @@ def test_the_language_model_of_a_reply_comes_along(talk):
         lambda text: text.replace('"state": "complete"', '"state": "streaming"', 1),
         lambda text: text.replace('"position": 1', '"position": -5'),
         lambda text: text.replace("base64,", "base64,!"),
+        lambda text: text.replace('{"topic": "seats"}', '{"topic": ["seats"]}'),
     ],
 )  # fmt: skip
 def test_a_file_that_is_cut_or_changed_stores_nothing(talk, alice, spoil):

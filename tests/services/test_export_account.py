@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from chatsite.accounts.models import Session
 from conversations.core.text.file_names import clean_file_name
-from conversations.models import Completion, Conversation, Message, Reading, Scenario
+from conversations.models import Completion, Conversation, Message, Reading, Run, Scenario
 from conversations.selectors.review.content_search import conversations_with
 from conversations.services.conversations.conversations import rename_conversation
 from conversations.services.conversations.deletion import delete_conversation
@@ -71,6 +71,17 @@ def test_a_conversation_has_all_its_versions_marks_windows_and_costs(alice):
     ]  # fmt: skip
     [request] = told["messages"][1]["requests"]
     assert (request["window"], request["cost_usd"]) == ({"parts": []}, "0.0012000000")
+
+
+def test_what_a_program_noted_and_asked_for_is_in_it(alice):
+    conversation = begin(alice)
+    Conversation.objects.filter(pk=conversation.pk).update(metadata={"topic": "seats"})
+    answered(conversation, "Which seat?")
+    parameters = {"instructions": "Be brief.", "echo": {"metadata": {"a": "b"}}}
+    Run.objects.filter(reply=answered(conversation, "And which row?").reply).update(parameters=parameters)
+    [told] = conversations_in(exported(alice))
+    assert told["metadata"] == {"topic": "seats"}
+    assert [message["parameters"] for message in told["messages"]] == [{}, {}, {}, parameters]
 
 
 def test_the_steps_of_a_reply_stand_before_it_with_what_became_of_each_call(alice):
@@ -228,6 +239,6 @@ def test_the_number_of_statements_grows_with_slices_and_not_with_messages(alice,
         for number in range(2 * AT_ONCE)
     ]
     Message.objects.bulk_create(rows)
-    with django_assert_max_num_queries(25):
+    with django_assert_max_num_queries(27):
         [told] = conversations_in(exported(alice))
     assert len(told["messages"]) == 2 * AT_ONCE

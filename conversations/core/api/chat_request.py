@@ -37,7 +37,7 @@ ONLY: Mapping[str, tuple[Any, ...]] = {
 }
 # What says who asks, or which requests a provider's cache should keep together, by the most characters it has: it is
 # taken and sent to no provider, whose requests are the site's.
-HINTS: Mapping[str, int] = {"prompt_cache_key": 64, "safety_identifier": 128, "user": 512}
+IDENTIFIERS: Mapping[str, int] = {"prompt_cache_key": 64, "safety_identifier": 128, "user": 512}
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
@@ -92,7 +92,7 @@ def read_chat_request(body: bytes, conversation: str | None = None) -> ChatReque
         if name in given and not any(given[name] == each and type(given[name]) is type(each) for each in values):
             taken = " or ".join(json.dumps(each) for each in values)
             raise ParameterInvalid(name, f"only {taken} is supported")
-    read_hints(given)
+    read_identifiers(given)
     tools = read_tools(given.get("tools", []))
     sampling = {name: read(given[name], name) for name, read in SAMPLING.items() if name in given}
     sampling |= read_tool_choice(given, tools)
@@ -120,15 +120,15 @@ def read_model(value: Any) -> str:
     return value
 
 
-def read_hints(given: Mapping[str, Any]) -> dict[str, str]:
-    """Return those of `HINTS` that are *given*. Raises `ParameterInvalid`."""
-    hints = {name: given[name] for name in HINTS if name in given}
-    for name, value in hints.items():
-        if not isinstance(value, str) or len(value) > HINTS[name]:
-            raise ParameterInvalid(name, f"a text of at most {HINTS[name]} characters is needed")
+def read_identifiers(given: Mapping[str, Any]) -> dict[str, str]:
+    """Return those of `IDENTIFIERS` that are *given*. Raises `ParameterInvalid`."""
+    identifiers = {name: given[name] for name in IDENTIFIERS if name in given}
+    for name, value in identifiers.items():
+        if not isinstance(value, str) or len(value) > IDENTIFIERS[name]:
+            raise ParameterInvalid(name, f"a text of at most {IDENTIFIERS[name]} characters is needed")
         if not _is_storable(value):
             raise ParameterInvalid(name, "it has characters that no text has")
-    return hints
+    return identifiers
 
 
 def read_effort(value: Any, name: str) -> str:
@@ -343,6 +343,6 @@ READ = {
     *("tools", "tool_choice", "parallel_tool_calls"),
     *SAMPLING,
     *ONLY,
-    *HINTS,
+    *IDENTIFIERS,
     "metadata",
 }

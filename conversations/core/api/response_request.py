@@ -16,13 +16,13 @@ from conversations.core.text.storable_text import UNSTORABLE
 
 from .chat_messages import ChatMessages
 from .chat_request import (
-    HINTS,
+    IDENTIFIERS,
     LARGEST_OUTPUT_TOKENS,
     SAMPLING,
     ChatRequest,
     read_boolean,
     read_effort,
-    read_hints,
+    read_identifiers,
     read_model,
     read_tool_choice,
     read_tools,
@@ -53,7 +53,7 @@ READ = {
     *("model", "input", "instructions", "stream", "stream_options", "store", "background", "conversation"),
     *("previous_response_id", "max_output_tokens", "metadata", "text", "reasoning", "tools", "tool_choice"),
     *("parallel_tool_calls", "truncation", "include", "client_metadata"),
-    *HINTS,
+    *IDENTIFIERS,
     *TAKEN_AS_IN_CHAT,
     *ONLY,
 }
@@ -110,7 +110,7 @@ def read_response_request(
     chat = _read_chat(given, messages, instructions, echo, streams=streams)
     metadata = read_pairs(given.get("metadata", {}))
     echo |= {"instructions": instructions or None, "metadata": metadata, "background": background}
-    echo |= read_hints(given)
+    echo |= read_identifiers(given)
     return ResponseRequest(
         chat,
         instructions=instructions,

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
-from conversations.models import Completion, Conversation, Message, Rating, ToolCall
+from conversations.models import Completion, Conversation, Message, Rating, Run, ToolCall
 from conversations.models.message import MessageState
 
 AT_ONCE = 200
@@ -25,16 +25,17 @@ RATING = ("verdict", "remark", "rated_at")
 def exported_messages(conversation: Conversation) -> Iterator[dict[str, Any]]:
     """Yield each message in the order in which they were stored, the steps of a reply before it.
 
-    With the requests that were made for it, the calls of tools, and its rating.
+    With the requests that were made for it, what a program asked for in it, the calls of tools, and its rating.
     """
     ids = _ids_in_order(conversation)
     for start in range(0, len(ids), AT_ONCE):
         some = ids[start : start + AT_ONCE]
         messages = Message.objects.select_related("rating").in_bulk(some)
         requests, calls = _requests_of(some), _calls_of(some)
+        parameters = dict(Run.objects.filter(reply__in=some).values_list("reply", "parameters"))
         for pk in some:
             if pk in messages:  # else it was deleted meanwhile
-                yield _values(messages[pk], requests[pk], calls[pk])
+                yield _values(messages[pk], requests[pk], calls[pk]) | {"parameters": parameters.get(pk, {})}
 
 
 def _ids_in_order(conversation: Conversation) -> list[int]:
@@ -48,14 +49,14 @@ def message_numbers(conversation: Conversation) -> dict[int, int]:
 
 
 def numbered_messages(conversation: Conversation, numbers: Mapping[int, int]) -> Iterator[dict[str, Any]]:
-    """Yield the same with *numbers* in place of ids, pictures by their digests, and without the requests.
+    """Yield the same with *numbers* in place of ids, pictures by their digests, and without requests and parameters.
 
-    Of those the language model stays, as that of a copied reply. A reply that is still being written is in it as one
-    that was interrupted.
+    Of the requests the language model stays, as that of a copied reply. A reply that is still being written is in it as
+    one that was interrupted.
     """
     digests = dict(conversation.pictures.values_list("pk", "digest"))
     for message in exported_messages(conversation):
-        requests = message.pop("requests")
+        requests, _ = message.pop("requests"), message.pop("parameters")
         model = message["copied_model"] or (requests[-1]["language_model"] if requests else "")
         references = {name: numbers.get(message[name]) for name in ("id", "follows", "step_of")}
         calls = [call | {"message_id": numbers.get(call["message_id"])} for call in message["calls"]]

@@ -1,7 +1,8 @@
 """A conversation as JSON for the account's export and for its own, in pieces: it may not fit into memory.
 
 The account's export and the export of one conversation have the same form. A conversation alone numbers its messages
-from 1 in the order of the file, has its pictures in it, and leaves out `requests`: they are rows of this site's ledger.
+from 1 in the order of the file, has its pictures in it, and leaves out `requests` and `parameters`: they are rows of
+this site's ledger, and what programs asked for here.
 So an import reads it back (`read_conversation_json`), and what is exported then has the same bytes.
 """
 
@@ -26,7 +27,7 @@ from conversations.selectors.conversations.summary import exported_summaries
 
 SETTINGS = (
     *("title", "title_is_given", "language_model", "effort", "summarises", "notes", "kept_out_of_recall"),
-    *("searches_web", "created_at", "last_active_at", "archived", "starred", "forgotten_before"),
+    *("searches_web", "created_at", "last_active_at", "archived", "starred", "forgotten_before", "metadata"),
 )
 PICTURE = ("digest", "media_type", "width", "height", "file_name", "alt_text", "created_at")
 

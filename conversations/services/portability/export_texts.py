@@ -45,6 +45,7 @@ def _in_conversations() -> str:
             "“requests” lists the requests that made a reply: tokens, cost, and the record of what "
             "was sent and left out."
         ),
+        _("“parameters” is what a program asked for with a reply; “metadata” is what it noted on the conversation."),
     ]
     return "\n    ".join(sentences)
 

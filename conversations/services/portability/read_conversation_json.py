@@ -26,12 +26,14 @@ from chatsite.accounts.models import User
 from chatsite.names import clean_name
 from chatsite.postgres.copy_rows import copy_rows, take_ids
 from conversations.access import lock_admitted, require_admitted
+from conversations.core.api.response_request import read_pairs
 from conversations.core.errors import (
     EffortNotAccepted,
     InvalidHistory,
     LanguageModelNotOffered,
     NotesHaveTooManyCharacters,
     NotesHaveTooManyTokens,
+    ParameterInvalid,
     RemarkTooLong,
 )
 from conversations.core.errors.pictures import PictureError
@@ -73,7 +75,7 @@ MOST_PICTURES = 100  # of one message: a page draws all of them
 WRONG = (
     *(KeyError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, ArithmeticError),
     *(IntegrityError, DataError, ValidationError, PictureError),
-    *(NotesHaveTooManyCharacters, NotesHaveTooManyTokens, RemarkTooLong),
+    *(NotesHaveTooManyCharacters, NotesHaveTooManyTokens, ParameterInvalid, RemarkTooLong),
 )
 MOST_AHEAD = 10_000  # how far a message may name one that comes later: a reply comes behind its steps
 MOMENTS = ("created_at", "last_active_at", "decided_at", "started_at", "ended_at", "rated_at")
@@ -91,7 +93,8 @@ PICTURES_BEGIN = ', "pictures": ['
 
 def read_head(line: str) -> dict[str, Any]:
     """Return what the first line of the file says of the conversation. Raises `ValueError`."""
-    about: dict[str, Any] = json.loads(line.removesuffix("\n").removesuffix(PICTURES_BEGIN) + "}")
+    about: dict[str, Any] = {"metadata": {}}  # older files have none
+    about |= json.loads(line.removesuffix("\n").removesuffix(PICTURES_BEGIN) + "}")
     if about["form"] != FORM:
         raise ValueError(about["form"])
     return about
@@ -153,6 +156,7 @@ class _Reader:
         values = _with_moments({name: about[name] for name in SETTINGS})
         created_at, values["title"] = values.pop("created_at"), clean_name(values["title"])
         values["notes"] = clean_notes(values["notes"])
+        values["metadata"] = read_pairs(values["metadata"])
         values["last_active_at"] = min(values["last_active_at"], timezone.now())  # or retention would pass it over
         try:
             chosen = {name: values[name] for name in ("language_model", "effort")}

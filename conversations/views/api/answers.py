@@ -47,9 +47,7 @@ def answers_api(method: str, *scopes: ApiScope) -> Callable[[ApiView], ApiView]:
 
         async def _answer(request: HttpRequest, **kwargs: object) -> HttpResponseBase:
             if request.method != method:
-                refusal = plain_api_error(405, "method_not_allowed", f"Only {method} is answered at this address.")
-                refusal["Allow"] = method
-                return refusal
+                return _refuse_method(method)
             try:
                 key = await in_database(find_key_of_request, request, scopes)
                 return await view(request, key=key, **kwargs)
@@ -87,10 +85,9 @@ def by_method(**views: ApiView) -> ApiView:
         asked = request.headers.get("Access-Control-Request-Method") if request.method == "OPTIONS" else request.method
         if asked in views:
             return await views[asked](request, **kwargs)
-        response = await next(iter(views.values()))(request, **kwargs)
-        if response.status_code == 405:
-            response["Allow"] = ", ".join(views)
-        return response
+        if request.method != "OPTIONS":
+            return _with_origin(request, _refuse_method(*views), "")
+        return await next(iter(views.values()))(request, **kwargs)
 
     answer.csrf_exempt = True  # type: ignore[attr-defined]  # no cookie is read, so none can be abused
     return answer
@@ -114,6 +111,12 @@ def find_key_of_request(request: HttpRequest, scopes: tuple[ApiScope, ...]) -> A
     require_scope(key, *scopes)
     note_use(key)
     return key
+
+
+def _refuse_method(*answered: str) -> HttpResponse:
+    refusal = plain_api_error(405, "method_not_allowed", f"Only {' and '.join(answered)} is answered at this address.")
+    refusal["Allow"] = ", ".join(answered)
+    return refusal
 
 
 def _with_origin(request: HttpRequest, response: HttpResponseBase, method: str) -> HttpResponseBase:
