@@ -30,6 +30,12 @@ def short(call: CallRow) -> str:
 
 
 @register.filter
+def one_line(arguments: str) -> str:
+    """Return the arguments of a call of a program's function on one line."""
+    return tool_labels.short_arguments(arguments, are_sums=False)
+
+
+@register.filter
 def readable_arguments(call: CallRow) -> str:
     """Return the arguments laid out; very long ones only while the call awaits approval, because that takes time."""
     is_long = len(call.arguments) > MOST_SHOWN_CHARACTERS

@@ -10,6 +10,7 @@ from conversations.models import Conversation, Message
 from conversations.models.tool_call import ToolCallState
 from conversations.selectors.conversations import thread
 from conversations.selectors.conversations.thread import thread_from, thread_page
+from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.admin.stored import make_completion
 from tests.support.people import begin, make_user, post
 from tests.support.tool_steps import add_call, end_step
@@ -44,6 +45,14 @@ def test_the_calls_of_the_step_that_a_reply_is_at_stand_after_its_own_words(repl
     message = shown(reply)
     assert (message.steps.current_number, message.content) == (2, "And now.")
     assert [call.state for call in message.steps.calls] == ["running"]
+
+
+def test_calls_that_wait_for_a_program_are_shown_once_the_reply_has_ended(reply):
+    call = {"id": "call_1", "type": "function", "function": {"name": "get_time", "arguments": "{}"}}
+    Message.objects.filter(pk=reply.pk).update(tool_calls=[call])
+    assert shown(reply).open_calls == []
+    end_reply(reply.pk, COMPLETE)
+    assert [asked.name for asked in shown(reply).open_calls] == ["get_time"]
 
 
 def test_a_reply_begins_where_its_first_step_does(reply):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import F, Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from conversations.core.prompt.messages import PromptToolCall
 from conversations.core.window.window_record import GroundingRecord
 from conversations.models import Completion, Conversation, Message, ToolCall
 from conversations.models.message import MessageRole, MessageState
@@ -31,6 +32,7 @@ MESSAGE_COLUMNS = (
         "excluded",
         "never_recalled",
         "picture_ids",
+        "tool_calls",
         "last_step",
         "stored_step",
         "run_model",
@@ -56,11 +58,11 @@ class LastCompletion(NamedTuple):
 class ThreadMessage(NamedTuple):
     """A message of the thread: `MESSAGE_COLUMNS`, and what is read beside them.
 
-    *last_step* is the step that its tool calls have reached, None without any, and *stored_step* the last one that is
-    stored. *run_model* is the language model that its run was begun with. *verdict* is its
-    rating's, if its owner has rated it. *question* is what a reply answers, *steps*
-    are its tool calls, *pictures* those of a user's message, and *versions* are there if the message has other
-    versions.
+    *tool_calls* are of functions of a program, which has not sent their results. *last_step* is the step that its tool
+    calls have reached, None without any, and *stored_step* the last one that is stored. *run_model* is the language
+    model that its run was begun with. *verdict* is its rating's, if its owner has rated it. *question* is what a reply
+    answers, *steps* are its tool calls, *pictures* those of a user's message, and *versions* are there if the message
+    has other versions.
     """
 
     pk: int
@@ -76,6 +78,7 @@ class ThreadMessage(NamedTuple):
     excluded: bool
     never_recalled: bool
     picture_ids: list[int]
+    tool_calls: list[dict[str, Any]]
     last_step: int | None
     stored_step: int | None
     run_model: str | None = None
@@ -126,6 +129,11 @@ class ThreadMessage(NamedTuple):
         """Whether the web is searched for its question: nothing else has come of it."""
         has_begun = bool(self.content or self.shown_reasoning or self.steps.calls)
         return not self.has_ended and bool(self.searches_web_now) and not has_begun
+
+    @property
+    def open_calls(self) -> list[PromptToolCall]:
+        """The calls that a reply ended with: a program was to run them, and its results would follow."""
+        return [PromptToolCall.from_json(call) for call in self.tool_calls] if self.has_ended else []
 
     @property
     def length(self) -> int:
