@@ -73,7 +73,8 @@ def test_a_client_lists_the_models(site, client):
 
 
 def test_an_answer_comes_whole_with_its_usage_and_its_window(site, client, key):
-    raw = client.chat.completions.with_raw_response.create(model="ok", messages=HELLO, temperature=0.5, n=1)
+    asker = {"user": "a-person", "prompt_cache_key": "a-session"}
+    raw = client.chat.completions.with_raw_response.create(model="ok", messages=HELLO, temperature=0.5, n=1, **asker)
     answer = raw.parse()
     assert answer.choices[0].message.content == "Hello from the upstream."
     assert answer.choices[0].finish_reason == "stop"

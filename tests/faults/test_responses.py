@@ -408,6 +408,12 @@ def test_a_stream_of_the_background_is_read_again_from_where_it_broke_off(site, 
     whole = list(client.responses.retrieve(response_id, stream=True))
     check_ids(whole)
     assert whole[-1].sequence_number == numbers[-1]
+    later = (
+        "UPDATE conversations_run SET ended_at = ended_at + interval '1 hour' WHERE reply_id = %s RETURNING ended_at"
+    )
+    ended = site.database.value(later, int(response_id[-16:], 16))
+    *_, last = client.responses.retrieve(response_id, stream=True)
+    assert last.response.completed_at == int(ended.timestamp())
     with client.responses.stream(response_id=response_id) as stream:
         assert stream.get_final_response().output_text == text
 

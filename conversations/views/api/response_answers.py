@@ -158,13 +158,14 @@ class ResponseEvents:
 
     Numbers grow by one, or, where a stream may be read again (*counts_characters*), by each character of a delta: then
     the number says how much has been read, however the text came in pieces. What has no higher number than
-    *starting_after* is left out.
+    *starting_after* is left out. *completed_at* is when it ended, if it has already; else it ends while it is written.
     """
 
     head: ResponseHead
     counts_characters: bool = False
     starting_after: int = -1
     is_queued: bool = False
+    completed_at: int | None = None
     number: int = -1
     thoughts: str = ""
     text: str = ""
@@ -198,7 +199,7 @@ class ResponseEvents:
         told += self._close("incomplete" if incomplete else "completed")
         told += b"".join(self._call(place, call) for place, call in enumerate(calls))
         status = "incomplete" if incomplete else "completed"
-        at = None if incomplete else int(time.time())
+        at = None if incomplete else self.completed_at or int(time.time())
         response = self.head.to_json(status, self.output, usage=completed.usage, incomplete=incomplete, completed_at=at)
         return told + self._event(f"response.{status}", response=response) + DONE
 

@@ -138,7 +138,13 @@ async def _read(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpR
         return JsonResponse(await in_database(_as_it_stands, found))
     if not found.is_background:
         raise ParameterInvalid("stream", "only a response that was made with background: true can be read again so")
-    events = ResponseEvents(_stored_head(found), counts_characters=True, is_queued=True, starting_after=starting_after)
+    events = ResponseEvents(
+        _stored_head(found),
+        counts_characters=True,
+        is_queued=True,
+        starting_after=starting_after,
+        completed_at=_completed_at(found),
+    )
     check_readers(key.owner_id)
     running = FollowedReply(found.asked)
     note_reader(key.owner_id, running)
@@ -208,13 +214,16 @@ def _as_it_stands(found: StoredResponse) -> dict[str, Any]:
     """Return a stored response as an object."""
     head, reading = _stored_head(found), found.read()
     if isinstance(reading.end, CompletedChat):
-        completed_at = int(found.ended_at.timestamp()) if found.ended_at else None
-        return head.of_completed(reading.end, completed_at=completed_at)
+        return head.of_completed(reading.end, completed_at=_completed_at(found))
     output = output_of(head.suffix, reading.reasoning, reading.text, incomplete="cut") if reading.text else []
     if isinstance(reading.end, Failed):
         status, error = status_of(reading.end.error), reading.end.error
         return head.to_json(status, output, error=None if status == "cancelled" else error)
     return head.to_json("queued" if found.is_waiting else "in_progress", output)
+
+
+def _completed_at(found: StoredResponse) -> int | None:
+    return int(found.ended_at.timestamp()) if found.ended_at else None
 
 
 def _stored_head(found: StoredResponse) -> ResponseHead:
