@@ -25,6 +25,7 @@ from conversations.runs.message_counter import MessageCounter  # noqa: E402
 from conversations.runs.message_indexer import MessageIndexer  # noqa: E402
 from conversations.runs.pool_notes import PoolNotes  # noqa: E402
 from conversations.runs.reaper import Reaper  # noqa: E402
+from conversations.runs.webhook_sender import WebhookSender  # noqa: E402
 from conversations.runs.worker import Worker  # noqa: E402
 from conversations.services.api.running_chats import running_chats  # noqa: E402
 from conversations.sockets.handshake_turns import HandshakeTurns  # noqa: E402
@@ -41,7 +42,7 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """Run the workers inside this process from start-up to shut-down, or only reap, if other processes run them."""
     writers = summary_writer(), title_writer()
     workers = (
-        (redis_echo, Indexer(), MessageIndexer(), MessageCounter(), *writers, Importer(), Worker())
+        (redis_echo, Indexer(), MessageIndexer(), MessageCounter(), *writers, Importer(), WebhookSender(), Worker())
         if settings.RUN_WORKER and settings.PROCESSES == 1
         else (redis_echo, Reaper(), PoolNotes())
     )

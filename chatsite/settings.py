@@ -231,6 +231,15 @@ API_ORIGINS = ENV.words(
     "API_ORIGINS",
     help="Other sites, such as https://app.example.org, whose pages may ask at `/v1` with a key. Without it none may.",
 )
+WEBHOOK_URL = ENV.text(
+    "WEBHOOK_URL", help="Address that is told of each reply that has ended and of the site's budget; ids only."
+)
+WEBHOOK_SECRET = ENV.text(
+    "WEBHOOK_SECRET", help="Signs what is sent there: `whsec_` and 24 to 64 random bytes in base64."
+)
+WEBHOOK_HOSTS = ENV.words(
+    "WEBHOOK_HOSTS", help="Hosts of people's webhooks that may be inside: on this machine or in a private network."
+)
 READINGS_SHOWN_TO_OWNERS = ENV.switch(
     "READINGS_SHOWN_TO_OWNERS", default=True, help="Show people who has read their conversations, when and why."
 )

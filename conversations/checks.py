@@ -1,4 +1,4 @@
-"""System checks of settings: language models, embeddings, web and text search, window policies, tools, processes."""
+"""System checks of settings: language models, embeddings, searches, webhook, window policies, tools, processes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
 
+from conversations.core.api.webhook_events import read_secret
 from conversations.core.errors import PolicyFailed
 from conversations.providers.catalog.embedding_models import (
     embedding_base_url,
@@ -133,6 +134,24 @@ def check_web_search(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
     except EgressRefused as error:
         hint = "WEB_SEARCH_URL=https://search.example.org, or http://localhost:8888 on this machine."
         return [Error(f"WEB_SEARCH_URL: {error}", hint=hint, id="conversations.E009")]
+    return []
+
+
+@register
+def check_webhook(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse to start with an address of a webhook that can never be sent to, or with nothing to sign by."""
+    if not settings.WEBHOOK_URL:
+        return []
+    try:
+        named_destination(settings.WEBHOOK_URL)
+    except EgressRefused as error:
+        hint = "WEBHOOK_URL=https://hooks.example.org/windowseat"
+        return [Error(f"WEBHOOK_URL: {error}", hint=hint, id="conversations.E010")]
+    try:
+        read_secret(settings.WEBHOOK_SECRET)
+    except ValueError as error:
+        hint = "python -c \"import base64, os; print('whsec_' + base64.b64encode(os.urandom(32)).decode())\""
+        return [Error(f"WEBHOOK_SECRET: {error}.", hint=hint, id="conversations.E010")]
     return []
 
 

@@ -40,7 +40,7 @@ FLOORS_INSIDE = {
         replies
         limits
         grounding | windows | review | message_index
-        summaries | titles
+        summaries | titles | webhooks
         ledger
         language_models
     """,

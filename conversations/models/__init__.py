@@ -38,6 +38,7 @@ from .sums import ConversationSum, LedgerSum, RolledUpSum, RunningSum
 from .title_state import TitleState
 from .tool_call import ToolCall
 from .upload_count import UploadCount
+from .webhook import Webhook, WebhookDelivery
 from .worker_heartbeat import WorkerHeartbeat
 
 __all__ = [
@@ -95,5 +96,7 @@ __all__ = [
     "TitleState",
     "ToolCall",
     "UploadCount",
+    "Webhook",
+    "WebhookDelivery",
     "WorkerHeartbeat",
 ]

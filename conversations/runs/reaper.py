@@ -35,6 +35,7 @@ from conversations.services.pictures.pictures import sweep_unsent_pictures
 from conversations.services.replies.reap_reply import reap_reply
 from conversations.services.retention.mail_owners import mail_owners
 from conversations.services.retention.sweep_retention import sweep_retention
+from conversations.services.webhooks.deliveries import sweep_webhook_deliveries
 
 from .awaiting_approval import end_expired, expired_approvals
 from .claim import LEASE
@@ -60,6 +61,7 @@ TIDYING: tuple[Callable[[], object], ...] = (
     sweep_unused_conversations,
     sweep_heartbeats,
     sweep_repeatable_requests,
+    sweep_webhook_deliveries,
     close_days,
 )
 
@@ -111,9 +113,9 @@ class Reaper:
 def tidy_once() -> None:
     """Sweep what was not touched, was deleted a while ago, was temporary, has expired or was never sent.
 
-    Those are conversations, sessions, counts, security events, pictures, heartbeats and answers that are kept for a
-    while. And close days of the ledger. Each duty is done by itself: a row that one of them can't bear must not keep
-    what is temporary, say, for ever. Where the database is away none can be done.
+    Those are conversations, sessions, counts, security events, pictures, heartbeats, and answers and events that are
+    kept for a while. And close days of the ledger. Each duty is done by itself: a row that one of them can't bear must
+    not keep what is temporary, say, for ever. Where the database is away none can be done.
     """
     for duty in TIDYING:
         try:

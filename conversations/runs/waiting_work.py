@@ -29,7 +29,11 @@ SELECT
   EXISTS (SELECT FROM conversations_pathchange),
   EXISTS (SELECT FROM conversations_summarystate WHERE due_at <= statement_timestamp()),
   EXISTS (SELECT FROM conversations_titlestate WHERE due_at <= statement_timestamp()),
-  EXISTS (SELECT FROM conversations_conversationimport WHERE state IN ('waiting', 'running'))
+  EXISTS (SELECT FROM conversations_conversationimport WHERE state IN ('waiting', 'running')),
+  EXISTS (
+    SELECT FROM conversations_webhookdelivery
+    WHERE due_at <= statement_timestamp() AND (lease_until IS NULL OR lease_until < statement_timestamp())
+  )
 """
 
 
@@ -44,6 +48,7 @@ class WaitingWork:
     summaries: bool
     titles: bool
     imports: bool
+    webhooks: bool
 
 
 def find_waiting_work() -> WaitingWork:

@@ -25,3 +25,8 @@ _ENDS: dict[str, End] = {
 def end_of(finish_reason: str | None) -> End:
     """Return what *finish_reason* says of the reply; it is unknown where we have never read of the reason."""
     return _ENDS.get((finish_reason or "").strip().lower(), "unknown")
+
+
+def reasons_of(*ends: End) -> set[str]:
+    """Return all that providers say for *ends*, in small letters."""
+    return {reason for reason, end in _ENDS.items() if end in ends}

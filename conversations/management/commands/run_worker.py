@@ -26,6 +26,7 @@ from conversations.runs.indexer import Indexer
 from conversations.runs.message_counter import MessageCounter
 from conversations.runs.message_indexer import MessageIndexer
 from conversations.runs.pool_notes import PoolNotes
+from conversations.runs.webhook_sender import WebhookSender
 from conversations.runs.worker import DRAIN_SECONDS, Worker
 from conversations.services.language_models.model_context import load_tokenizers
 from conversations.tracing import begin_tracing, end_tracing
@@ -72,6 +73,7 @@ async def work(*, say_ready: Callable[[], None], say_stopping: Callable[[], None
         summary_writer(),
         title_writer(),
         Importer(),
+        WebhookSender(),
         PoolNotes(),
         Worker(),
     )

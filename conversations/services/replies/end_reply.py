@@ -22,14 +22,15 @@ from conversations.models import Message
 from conversations.services.language_models.model_choice import use_model_of_run
 from conversations.services.language_models.model_context import conversation_context
 from conversations.services.titles.want_title import want_title
+from conversations.services.webhooks.reply_events import STORE_EVENTS, event_arguments
 
 from .reasoning import Reasoning, shown_seconds
 
 # One statement for all rows, so all or none; of two that end a reply at once the second finds nothing to end. None of
 # its calls is begun after this; one that is running may have taken effect, but its result is not waited for. The run
 # is locked before its calls, as where a call begins: PostgreSQL writes the parts of a statement in any order unless one
-# reads the other.
-END = """
+# reads the other. What webhooks are told of it is stored with it.
+END = f"""
 WITH ended AS (
   UPDATE conversations_message
   SET state = %(state)s, content = %(content)s, content_tokens = %(content_tokens)s, encoding = %(encoding)s,
@@ -41,8 +42,8 @@ WITH ended AS (
   INSERT INTO conversations_pathchange (conversation_id, position) SELECT conversation_id, position FROM ended
 ), run AS (
   UPDATE conversations_run SET state = 'ended', ended_at = statement_timestamp() FROM ended WHERE reply_id = ended.id
-  RETURNING reply_id
-), calls AS (
+  RETURNING reply_id, api_key_id
+), events AS ({STORE_EVENTS}), calls AS (
   UPDATE conversations_toolcall AS call SET state = 'stopped', ended_at = statement_timestamp()
   FROM ended LEFT JOIN run ON run.reply_id = ended.id
   WHERE call.reply_id = ended.id AND call.state IN ('awaiting_approval', 'ready', 'running')
@@ -52,7 +53,7 @@ FROM ended, LATERAL (
   SELECT coalesce(sum(reasoning_seconds), 0), coalesce(sum(reasoning_tokens), 0)
   FROM conversations_message WHERE step_of_id = ended.id
 ) AS thought
-"""
+"""  # noqa: S608  # constants
 STREAMING = CompiledQuery(
     Message.objects.select_related("conversation__scenario")
     .annotate(run_model=F("run__language_model"))
@@ -160,7 +161,7 @@ def _store(reply: Message, reasoning: Reasoning) -> _StoredEnd | None:
         **reasoning.to_columns(context.count_text),
     }
     with connection.cursor() as cursor:
-        cursor.execute(END, columns)
+        cursor.execute(END, columns | event_arguments(reply.state))
         ended = cursor.fetchone()
     if ended is None:
         return None

@@ -1,0 +1,104 @@
+"""Events of budgets: what was spent is compared with each allowance a few times a minute, and each event stored once.
+
+Sums and limits are stored, and an event is told apart by allowance, period, limit and percentage. So it does not matter
+who compares, how often, or what dies meanwhile: no event is lost, none comes twice. A key's webhook is told of the
+key's own allowances and of its owner's, the site's webhook of the site's.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+
+from django.db import connection
+from django.db.models import Sum
+from django.utils import timezone
+
+from conversations.core.api.webhook_events import BUDGET_REACHED, PERCENTS
+from conversations.core.money.allowance import PERIODS, Allowance
+from conversations.models import ApiKey, Completion, Webhook, WebhookDelivery
+from conversations.selectors.figures.spending import allowances, money_limits
+
+AT_ONCE = 50
+CHECK_SECONDS = 15
+LATE = dt.timedelta(hours=1)  # what began so long ago, in a day that is over, may only now have its cost
+CLAIM = """
+UPDATE conversations_webhook SET budgets_checked_at = statement_timestamp() WHERE id IN (
+  SELECT id FROM conversations_webhook
+  WHERE disabled_at IS NULL
+    AND (budgets_checked_at IS NULL OR budgets_checked_at < statement_timestamp() - make_interval(secs => %s))
+  ORDER BY budgets_checked_at NULLS FIRST LIMIT %s FOR NO KEY UPDATE SKIP LOCKED
+) RETURNING id
+"""
+
+
+def store_budget_events() -> int:
+    """Compare the budgets of webhooks that are due for it. Returns how many webhooks those were."""
+    with connection.cursor() as cursor:
+        cursor.execute(CLAIM, [CHECK_SECONDS, AT_ONCE])
+        ids = [pk for (pk,) in cursor.fetchall()]
+    for webhook in Webhook.objects.filter(pk__in=ids).select_related("api_key__owner"):
+        _store_events(webhook, at=timezone.now())
+    return len(ids)
+
+
+def _store_events(webhook: Webhook, *, at: dt.datetime) -> None:
+    """Store an event for each percentage of an allowance that is reached, unless it is stored already."""
+    reached = {
+        f"{name} {each.period} {each.begins_on} {each.limit_usd} {percent}": _data(name, each, percent)
+        for moment in (at - LATE, at)
+        for name, each in _allowances(webhook, at=moment)
+        for percent in PERCENTS
+        if is_reached(each, percent)
+    }
+    events = [
+        WebhookDelivery(
+            webhook=webhook, event_type=BUDGET_REACHED, data=data, once=once, created_at=at, due_at=at, attempt=0
+        )
+        for once, data in reached.items()
+    ]
+    WebhookDelivery.objects.bulk_create(events, ignore_conflicts=True)
+
+
+def is_reached(allowance: Allowance, percent: int) -> bool:
+    """Tell whether so much of it is spent; what is only reserved does not count. Of a limit of 0 nothing is told."""
+    return allowance.limit_usd > 0 and 100 * allowance.spent_usd >= percent * allowance.limit_usd
+
+
+def _data(name: str, allowance: Allowance, percent: int) -> dict[str, object]:
+    return {
+        "id": f"budget_{name}_{allowance.period}_{allowance.begins_on}",
+        "budget": name,
+        "period": allowance.period,
+        "begins_on": str(allowance.begins_on),
+        "ends_at": int(allowance.opens_at.timestamp()),
+        "percent": percent,
+        "limit_usd": str(allowance.limit_usd),
+        "spent_usd": str(allowance.spent_usd),
+    }
+
+
+def _allowances(webhook: Webhook, *, at: dt.datetime) -> Iterator[tuple[str, Allowance]]:
+    """Yield (whose, allowance) of the day and the month of *at*."""
+    key = webhook.api_key
+    user = key.owner if key else None
+    name = "user" if key else "site"
+    for each in allowances(user, money_limits(user), at=at):
+        if each.whose == name:
+            yield name, each
+    if key:
+        for each in _of_key(key, at.astimezone(dt.UTC).date()):
+            yield "key", each
+
+
+def _of_key(key: ApiKey, today: dt.date) -> Iterator[Allowance]:
+    for period in PERIODS:
+        limit: Decimal | None = getattr(key, f"money_per_{period}_usd")
+        if limit is None:
+            continue
+        allowance = Allowance("user", period, today if period == "day" else today.replace(day=1), limit)
+        begin = dt.datetime.combine(allowance.begins_on, dt.time(), dt.UTC)
+        rows = Completion.objects.filter(api_key=key, created_at__gte=begin, created_at__lt=allowance.opens_at)
+        spent = rows.filter(ended_at__isnull=False).aggregate(spent=Sum("cost_usd"))["spent"] or Decimal(0)
+        yield Allowance("user", period, allowance.begins_on, limit, spent)
