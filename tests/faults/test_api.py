@@ -334,6 +334,14 @@ def test_a_key_uses_the_models_that_it_names(site):
     assert refusal.value.param == "model"
 
 
+def test_what_a_key_may_not_do_is_in_the_security_log(site):
+    events = "SELECT count(*) FROM accounts_securityevent WHERE kind = 'access_refused' AND about = %s"
+    before = site.database.value(events, "conversations:api_chat_completions")
+    with pytest.raises(openai.PermissionDeniedError):
+        client_of(site, make_key(site, scopes=["read"])).chat.completions.create(model="ok", messages=HELLO)
+    assert site.database.value(events, "conversations:api_chat_completions") == before + 1
+
+
 def test_a_key_reads_the_record_of_its_own_windows(site, key):
     own = make_key(site, scopes=["read"])
     with pytest.raises(openai.PermissionDeniedError) as refusal:

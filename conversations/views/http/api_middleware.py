@@ -15,7 +15,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, resolve
 from django.utils.decorators import sync_and_async_middleware
 
-from conversations.live.database_threads import note_served
+from chatsite.accounts.models import SecurityEventKind
+from chatsite.accounts.security.security_log import record_request_event
+from chatsite.accounts.security.security_middleware import REFUSED, page_name
+from conversations.live.database_threads import in_api_thread, note_served
 
 from .api_errors import is_api
 from .body_limit import body_refusal, note_stream
@@ -34,6 +37,9 @@ def answer_programs(get_response: Callable[..., Any]) -> Callable[..., Any]:
         if (refusal := body_refusal(request)) is not None:
             return refusal
         response: HttpResponseBase = await found.func(request, *found.args, **found.kwargs)
+        if response.status_code == REFUSED:
+            record = in_api_thread(record_request_event)
+            await record(SecurityEventKind.ACCESS_REFUSED, request, about=page_name(found))
         if response.streaming:
             note_stream(request)
         elif isinstance(response, HttpResponse):
