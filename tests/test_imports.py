@@ -65,10 +65,11 @@ FLOORS_INSIDE = {
         errors
     """,
     "conversations.views": """
+        api
         portability | search
         conversations
         conversation_list
-        account | scenarios | api
+        account | scenarios
         imports
         documents | pictures | usage
         http

@@ -120,6 +120,7 @@ API = (
     *("api_models", "api_model", "api_chat_completions", "api_window"),
     *("api_responses", "api_response", "api_cancel_response", "api_input_items", "api_input_tokens"),
     *("api_conversations", "api_conversation", "api_items", "api_item"),
+    *("api_preview", "api_response_windows", "api_recall", "api_search", "api_usage", "api_export"),
 )
 DOORS: dict[str, Door] = {
     **{f"conversations:{name}": Door.KEY for name in API},

@@ -13,7 +13,7 @@ from django.urls import reverse
 from chatsite.accounts.models import User
 from conversations.models import ApiKey
 
-from .asking import path_of
+from .asking import path_of, text_of
 from .cells import KeyCell, PathCell, key_cells
 from .people import Who
 from .world import CANARY, STATES, World, fingerprint
@@ -28,14 +28,23 @@ METHODS_OF = {
     "api_conversations": {"POST"},
     "api_conversation": {"GET", "POST", "DELETE"},
     "api_items": {"GET", "POST"},
+    "api_preview": {"POST"},
+    "api_recall": {"POST"},
+    "api_search": {"POST"},
 }
 ASK, READ = {"chat"}, {"read"}
 # What shows words is not for keys that only read records.
 SHOW_WORDS = ("api_response", "api_input_items", "api_conversation", "api_items", "api_item")
-SCOPES_OF = {("api_window", "GET"): READ, **{(name, "GET"): ASK for name in SHOW_WORDS}}
+SCOPES_OF = {
+    **{(name, "GET"): READ for name in ("api_window", "api_response_windows", "api_usage", "api_export")},
+    **{(name, "POST"): READ for name in ("api_preview", "api_recall", "api_search")},
+    **{(name, "GET"): ASK for name in SHOW_WORDS},
+}
 # What has an owner, and the status that the owner gets.
 OWN = {
     ("api_window", "GET"): 200,
+    ("api_response_windows", "GET"): 200,
+    ("api_export", "GET"): 400,  # without a kind
     ("api_response", "GET"): 200,
     ("api_response", "DELETE"): 200,
     ("api_cancel_response", "POST"): 400,  # it was not made in the background
@@ -49,6 +58,13 @@ OWN = {
 }
 
 
+# Their bodies say nothing that could be answered.
+SAY_NOTHING = (
+    *("api_chat_completions", "api_responses", "api_input_tokens"),
+    *("api_preview", "api_recall", "api_search"),
+)
+
+
 def expected(cell: KeyCell) -> int:
     name = cell.route.name.partition(":")[2]
     if cell.method not in METHODS_OF.get(name, {"GET"}):
@@ -58,7 +74,7 @@ def expected(cell: KeyCell) -> int:
         return 401
     if cell.who in STATES or not scopes & set(cell.scopes):
         return 403
-    if name in ("api_chat_completions", "api_responses", "api_input_tokens"):
+    if name in SAY_NOTHING:
         return 400  # it says nothing that could be answered
     if (name, cell.method) in OWN:
         return OWN[name, cell.method] if cell.who is Who.OWNER and cell.ids == "alice's" else 404
@@ -81,7 +97,7 @@ def complaint_about(cell: KeyCell, world: World) -> str | None:
         transaction.set_rollback(True)
     if response.status_code != expected(cell):
         return f"{cell}: {response.status_code}"
-    body = response.content.decode()
+    body = text_of(response)
     if response.status_code >= 400 and set(json.loads(body)) != {"error"}:
         return f"{cell}: not an error as clients read it"
     if cell.who is not Who.OWNER and (CANARY in body or world.alices.ids["key_text"] in body):

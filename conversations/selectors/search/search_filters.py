@@ -13,6 +13,7 @@ OWN = """
 conversation.owner_id = %(owner)s AND conversation.deleted_at IS NULL
 AND (conversation.temporary_until IS NULL OR conversation.id = %(conversation)s)
 AND (%(conversation)s::bigint IS NULL OR conversation.id = %(conversation)s)
+AND (%(scenario)s::bigint IS NULL OR conversation.scenario_id = %(scenario)s)
 AND (%(besides)s::bigint IS NULL OR conversation.id <> %(besides)s)
 AND (NOT %(is_starred)s OR conversation.starred) AND (NOT %(is_archived)s OR conversation.archived)
 AND (NOT %(has_document)s OR EXISTS (
@@ -40,6 +41,7 @@ def filter_parameters(
     *,
     conversation: int | None = None,
     besides: int | None = None,
+    scenario: int | None = None,
     shown: Collection[int] = (),
 ) -> dict[str, Any]:
     """Return the parameters of the conditions; *shown* are messages that are left out."""
@@ -47,6 +49,7 @@ def filter_parameters(
         "owner": owner,
         "conversation": conversation,
         "besides": besides,
+        "scenario": scenario,
         "is_starred": query.is_starred,
         "is_archived": query.is_archived,
         "has_document": query.has_document,

@@ -86,13 +86,15 @@ def search_own_messages(
     zone: dt.tzinfo,
     conversation: int | None = None,
     besides: int | None = None,
+    scenario: int | None = None,
     most: int = MOST_HITS,
     most_of_one: int | None = None,
     shown: ShownHits = NOTHING_SHOWN,
 ) -> MessageHits:
     """Return the messages of *owner* that have what *query* asks for, but those *shown*; days begin in *zone*.
 
-    In one *conversation*, or in all *besides* one; with *most_of_one* only so many of each, one after the other.
+    In one *conversation*, in all *besides* one, or in those of a *scenario*; with *most_of_one* only so many of each,
+    one after the other.
     Raises `LookUpTooCostly` where that can't be told in time.
     """
     if not (query.has_words or query.filters_messages):
@@ -100,7 +102,13 @@ def search_own_messages(
     with time_limit(plans_by_parameters=True):
         terms = read_terms(owner, query)
         filters = filter_parameters(
-            owner, query, zone, conversation=conversation, besides=besides, shown=shown.messages
+            owner,
+            query,
+            zone,
+            conversation=conversation,
+            besides=besides,
+            scenario=scenario,
+            shown=shown.messages,
         )
         search = _Search(terms, filters, most) if most_of_one is None else _FewOfEach(terms, filters, most, most_of_one)
         if terms.indexed:

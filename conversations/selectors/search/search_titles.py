@@ -26,12 +26,14 @@ WHERE {OWN} AND conversation.head_id IS NOT NULL AND NOT EXISTS (
 """  # noqa: S608  # constants of ours
 
 
-def search_titles(owner: int, query: SearchQuery, *, zone: dt.tzinfo, most: int) -> list[TitleHit]:
-    """Return the conversations that have all words and phrases of *query* in their titles."""
+def search_titles(
+    owner: int, query: SearchQuery, *, zone: dt.tzinfo, most: int, scenario: int | None = None
+) -> list[TitleHit]:
+    """Return the conversations that have all words and phrases in their titles, of a *scenario* or of all."""
     if not (query.has_words or query.filters_conversations) or query.filters_messages:
         return []
     words = _words(query)
-    rows = _fetch_titles(owner, query, zone, words=words, most=most)
+    rows = _fetch_titles(owner, query, zone, words=words, most=most, scenario=scenario)
     return [_title_hit(row, words) for row in rows]
 
 
@@ -50,10 +52,11 @@ def _words(query: SearchQuery) -> list[str]:
 
 
 def _fetch_titles(
-    owner: int, query: SearchQuery, zone: dt.tzinfo, *, words: list[str], most: int
+    owner: int, query: SearchQuery, zone: dt.tzinfo, *, words: list[str], most: int, scenario: int | None = None
 ) -> list[tuple[Any, ...]]:
     with time_limit(plans_by_parameters=True):
-        return fetch_rows(TITLES, {**filter_parameters(owner, query, zone), "words": words, "most": most})
+        filters = filter_parameters(owner, query, zone, scenario=scenario)
+        return fetch_rows(TITLES, {**filters, "words": words, "most": most})
 
 
 def _title_hit(row: tuple[Any, ...], parts: Iterable[str]) -> TitleHit:

@@ -49,7 +49,7 @@ def ask_conversation(
     `ParameterInvalid`, `ConversationNotFound`, `LanguageModelNotOffered`, `ReplyInProgress`, or what else
     `post_message` raises; then nothing is stored.
     """
-    _check_it_says_only_what_is_new(request)
+    check_it_says_only_what_is_new(request)
     find_model_of_key(key, request.language_model)
     # A message that is refused begins nothing. Pictures take too long to be opened in one transaction.
     with nullcontext() if request.messages.pictures else transaction.atomic():
@@ -98,7 +98,7 @@ def _add_pictures(key: ApiKey, public_id: uuid.UUID, request: ChatRequest) -> li
     return added
 
 
-def _check_it_says_only_what_is_new(request: ChatRequest) -> None:
+def check_it_says_only_what_is_new(request: ChatRequest) -> None:
     messages = request.messages
     if messages.history or messages.steps or messages.system_prompt:
         raise ParameterInvalid("messages", "with a conversation, one message of the user is sent: what is new")

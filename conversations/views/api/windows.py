@@ -1,4 +1,4 @@
-"""`GET /v1/windowseat/windows/ID`: the record of the window of one request, and what it used."""
+"""`/v1/windowseat/windows`: records of windows, of requests and responses, and of a request before it is sent."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from typing import Any
 
 from django.http import HttpRequest, JsonResponse
 
+from conversations.core.api.chat_request import CONVERSATION_HEADER, read_chat_request
 from conversations.core.errors import WindowNotFound
 from conversations.models import ApiKey, ApiScope, Completion
+from conversations.services.api.preview_window import preview_window
+from conversations.services.api.stored_responses import find_reply_of_key
+from conversations.views.http.api_errors import error_body
 
 from .answers import answers_api, in_database
+from .turns import begin_in_turn
 
 TOLD = (
     *("language_model", "input_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens"),
@@ -28,6 +33,42 @@ def _window(key: ApiKey, window_id: uuid.UUID) -> dict[str, Any]:
     found = Completion.objects.filter(api_key=key, opening_key=window_id, window__isnull=False).first()
     if found is None:
         raise WindowNotFound
-    cost = found.cost_usd
-    told = {name: getattr(found, name) for name in TOLD} | {"cost_usd": None if cost is None else str(cost)}
-    return {"id": str(window_id), "object": "windowseat.window", **told, "window": found.window}
+    return _record_of(found)
+
+
+def _record_of(completion: Completion) -> dict[str, Any]:
+    cost = completion.cost_usd
+    told = {name: getattr(completion, name) for name in TOLD} | {"cost_usd": None if cost is None else str(cost)}
+    return {"id": str(completion.opening_key), "object": "windowseat.window", **told, "window": completion.window}
+
+
+@answers_api("GET", ApiScope.READ)
+async def of_response(request: HttpRequest, *, key: ApiKey, response_id: str) -> JsonResponse:
+    """Tell the records of all requests for a stored response, in their order: its steps, and what was sent again."""
+    return JsonResponse(await in_database(_of_response, key, response_id))
+
+
+def _of_response(key: ApiKey, response_id: str) -> dict[str, Any]:
+    _conversation, reply = find_reply_of_key(key, response_id)
+    sent = Completion.objects.filter(reply=reply, window__isnull=False).order_by("pk")
+    return {"object": "list", "data": [_record_of(each) for each in sent]}
+
+
+@answers_api("POST", ApiScope.READ)
+async def preview(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
+    """Tell the window that a chat completion would be sent in, and what it would cost at most. Nothing is sent."""
+    named = request.headers.get(CONVERSATION_HEADER)
+    return JsonResponse(await begin_in_turn(key.owner_id, lambda: _preview(key, request.body, named)))
+
+
+def _preview(key: ApiKey, body: bytes, conversation: str | None) -> dict[str, Any]:
+    found = preview_window(key, read_chat_request(body, conversation))
+    return {
+        "object": "windowseat.preview",
+        "language_model": found.record.language_model,
+        "input_tokens": found.record.prompt_tokens,
+        "most_output_tokens": found.record.reply_reserve_tokens,
+        "most_cost_usd": None if found.worst_usd is None else str(found.worst_usd),
+        "error": error_body(found.error)["error"] if found.error else None,
+        "window": found.record.to_json(),
+    }

@@ -1,0 +1,41 @@
+"""`GET /v1/windowseat/conversations/ID/export`: a conversation as one file, written as the page's export writes it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+
+from conversations.core.api.json_body import shown_name
+from conversations.core.errors import ExportUnderWay, ParameterInvalid, TemporaryNotExported
+from conversations.models import ApiKey, ApiScope
+from conversations.services.api.api_conversations import find_api_conversation
+from conversations.services.api.look_up import zone_of
+from conversations.views.http.export_stream import export_response
+from conversations.views.portability.exports import KINDS, gather
+from conversations.wording.error_sentences import ReaderLocale
+
+from .answers import answers_api, in_database
+
+
+@answers_api("GET", ApiScope.READ)
+async def export(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> HttpResponseBase:
+    return await in_database(_export, request, key, conversation_id)
+
+
+def _export(request: HttpRequest, key: ApiKey, conversation_id: str) -> HttpResponseBase:
+    for name in request.GET:
+        if name != "kind":
+            raise ParameterInvalid(shown_name(name), "it is not supported")
+    conversation = find_api_conversation(key, conversation_id)
+    kind = request.GET.get("kind")
+    if kind not in KINDS:
+        raise ParameterInvalid("kind", f"it is none of {', '.join(sorted(KINDS))}")
+    if conversation.is_temporary:
+        raise TemporaryNotExported
+    ending, media_type, write = KINDS[kind]
+    reader = ReaderLocale(key.owner.language or settings.LANGUAGE_CODE, zone_of(key))
+    name = f"{conversation.public_id}.{ending}"
+    response = export_response(key.owner, name, gather(write(conversation, reader)), content_type=media_type)
+    if response is None:
+        raise ExportUnderWay
+    return response

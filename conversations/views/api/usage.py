@@ -1,0 +1,95 @@
+"""`GET /v1/windowseat/usage`: usage and costs by day, language model, purpose or key, as the usage page has them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
+
+from conversations.core.api.json_body import shown_name
+from conversations.core.errors import ParameterInvalid
+from conversations.models import ApiKey, ApiScope
+from conversations.selectors.figures.figures import Figures
+from conversations.selectors.figures.period import Period
+from conversations.selectors.figures.totals import Totals
+from conversations.services.api.look_up import zone_of
+from conversations.services.api.usage_of_key import read_usage, read_usage_by_key
+from conversations.views.usage.period_form import EARLIEST, MOST_DAYS
+from conversations.views.usage.usage_files import FIGURES_IN_FILES
+
+from .answers import answers_api
+from .turns import begin_in_turn
+
+GROUPS = ("day", "language_model", "purpose", "api_key")
+DAYS = 30
+
+
+@answers_api("GET", ApiScope.READ)
+async def usage(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
+    return JsonResponse(await begin_in_turn(key.owner_id, lambda: _usage(key, request.GET.dict())))
+
+
+def _usage(key: ApiKey, query: Mapping[str, str]) -> dict[str, Any]:
+    for name in query:
+        if name not in ("by", "from", "to"):
+            raise ParameterInvalid(shown_name(name), "it is not supported")
+    by = query.get("by", "day")
+    if by not in GROUPS:
+        raise ParameterInvalid("by", f"it is none of {', '.join(GROUPS)}")
+    period = _period(query, zone_of(key))
+    figures = read_usage(key, period)
+    return {
+        "object": "windowseat.usage",
+        "from": period.first.isoformat(),
+        "to": period.last.isoformat(),
+        "time_zone": str(period.zone),
+        "by": by,
+        "data": _rows_by_key(key, period) if by == "api_key" else _rows(by, figures),
+        "total": _figures(figures.total),
+    }
+
+
+def _rows_by_key(key: ApiKey, period: Period) -> list[dict[str, Any]]:
+    return [
+        {"api_key": str(each.public_id) if each.public_id else None, "name": each.name, **_figures(each.totals)}
+        for each in read_usage_by_key(key, period)
+    ]
+
+
+def _rows(by: str, figures: Figures) -> list[dict[str, Any]]:
+    if by == "day":
+        return [{"day": each.day.isoformat(), **_figures(each.totals)} for each in figures.by_day]
+    table: Any = figures.by_language_model if by == "language_model" else figures.by_purpose
+    return [{by: getattr(each, by), **_figures(each.totals)} for each in table.rows]
+
+
+def _figures(totals: Totals) -> dict[str, Any]:
+    """Return the columns of the page's files; amounts of money as text, to the last digit."""
+    return {name: getattr(totals, name) for name in FIGURES_IN_FILES} | {"cost_usd": str(totals.cost_usd)}
+
+
+def _period(query: Mapping[str, str], zone: dt.tzinfo) -> Period:
+    """Return the days *from* to *to*, the last 30 without them. Raises `ParameterInvalid`."""
+    today = timezone.now().astimezone(zone).date()
+    last = _day(query, "to", today)
+    first = _day(query, "from", max(EARLIEST, last - dt.timedelta(days=DAYS - 1)))
+    if first > last:
+        raise ParameterInvalid("from", "it is after the last day")
+    if (last - first).days >= MOST_DAYS:
+        raise ParameterInvalid("from", f"more than {MOST_DAYS} days can't be read at once")
+    return Period(first, last, zone)
+
+
+def _day(query: Mapping[str, str], name: str, usual: dt.date) -> dt.date:
+    if name not in query:
+        return usual
+    try:
+        day = dt.date.fromisoformat(query[name])
+    except ValueError:
+        raise ParameterInvalid(name, "a day such as 2026-11-21 is needed") from None
+    if not EARLIEST <= day <= dt.date(9998, 12, 31):
+        raise ParameterInvalid(name, "there are no figures of that day")
+    return day
