@@ -179,6 +179,7 @@ def test_requests_that_are_no_retries_are_two(site, client, key):
 def test_what_is_kept_for_a_retry_can_be_read_by_no_one_without_the_request(site, client, key):
     client.chat.completions.create(model="ok", messages=HELLO)
     list(client.chat.completions.create(model="ok", messages=HELLO, stream=True))  # such a one is not sent again
+    wait_for(lambda: [bool(row["answer"]) for row in kept(site, key)] == [True], "one is kept, the stream is forgotten")
     [row] = kept(site, key)
     assert row["answer"]
     assert "Hello" not in str(row)
