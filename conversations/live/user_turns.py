@@ -31,10 +31,6 @@ class UserTurns:
         self._taken: dict[Hashable, int] = {}
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
 
-    def is_free(self, user: Hashable) -> bool:
-        """Tell whether *user* would get a turn at once."""
-        return self._taken.get(user, 0) < self._at_once
-
     @asynccontextmanager
     async def turn(self, user: Hashable) -> AsyncIterator[None]:
         """Wait for a turn of *user* and hold it. Raises `QueueFull`."""
@@ -50,7 +46,7 @@ class UserTurns:
                 self._give_back(user)
 
     async def _take(self, user: Hashable) -> None:
-        if self.is_free(user):
+        if self._taken.get(user, 0) < self._at_once:
             self._taken[user] = self._taken.get(user, 0) + 1
             return
         queue = self._waiting.setdefault(user, deque())

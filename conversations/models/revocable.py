@@ -32,5 +32,5 @@ def is_open_now() -> Q:
 
 
 def open_now_sql(table: str) -> str:
-    """Return the condition in SQL, for the rows of *table*."""
+    """Return the condition of `is_open_now` in SQL, for the rows of *table*: for statements that are compiled once."""
     return f"{table}.revoked_at IS NULL AND ({table}.ends_at IS NULL OR {table}.ends_at > STATEMENT_TIMESTAMP())"
