@@ -38,7 +38,7 @@ def slid(page: Page, site) -> Page:
     say(page, "My name is Andrew")
     make_long(site, page, messages=120)
     page.reload()
-    say(page, "Where are we?")
+    expect(say(page, "Where are we?")).to_have_attribute("data-mark", "in")  # the line is known with it
     return page
 
 
