@@ -24,8 +24,9 @@ MOST_NAME_CHARACTERS = 80
 MOST_DAYS = 3_650
 DAYS = 90
 SCOPES = (
-    (ApiScope.CHAT.value, _("Ask language models")),
-    (ApiScope.READ.value, _("Read window records")),
+    (ApiScope.CHAT.value, _("Ask language models, and begin and continue conversations")),
+    (ApiScope.READ.value, _("Read and search all of your conversations, and read your usage")),
+    (ApiScope.MANAGE.value, _("Change and delete conversations")),
 )
 WHOLE_NUMBER = forms.TextInput({"inputmode": "numeric"})
 AMOUNT = forms.TextInput({"inputmode": "decimal"})
@@ -47,7 +48,7 @@ class ApiKeyForm(forms.Form):
     scopes = forms.MultipleChoiceField(
         label=_("What it may do"),
         choices=SCOPES,
-        initial=[value for value, _label in SCOPES],
+        initial=[ApiScope.CHAT.value],
         widget=forms.CheckboxSelectMultiple,
     )
     scenario = forms.TypedChoiceField(

@@ -610,7 +610,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=80, verbose_name='name')),
                 ('lookup', models.CharField(editable=False, max_length=16, unique=True)),
                 ('secret_digest', models.CharField(editable=False, max_length=64)),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('chat', 'ask language models'), ('read', 'read window records')], max_length=10), size=None, verbose_name='scopes')),
+                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('chat', 'ask language models'), ('read', 'read all conversations and usage'), ('manage', 'change and delete conversations')], max_length=10), size=None, verbose_name='scopes')),
                 ('is_bound', models.BooleanField(default=False)),
                 ('language_models', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, size=None, verbose_name='language models')),
                 ('requests_per_minute', models.PositiveIntegerField(blank=True, null=True, verbose_name='requests per minute')),

@@ -19,7 +19,8 @@ class ApiScope(models.TextChoices):
     """What a key may do."""
 
     CHAT = "chat", _("ask language models")
-    READ = "read", _("read window records")
+    READ = "read", _("read all conversations and usage")
+    MANAGE = "manage", _("change and delete conversations")
 
 
 class ApiKey(Revocable, models.Model):

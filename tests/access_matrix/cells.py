@@ -13,6 +13,7 @@ from .people import Who
 from .routes import Door, Route, door_of, routes_with_a_door
 
 METHODS = ("GET", "POST")
+SCOPES = (("chat",), ("read",), ("manage",), ("chat", "read", "manage"))
 Ids = Literal["alice's", "unknown", "crossed"]
 # Ids that stand in bodies and queries of what is everybody's own: (route, field) → the id of Alice's that is tried.
 BODY_IDS = {
@@ -110,7 +111,7 @@ def body_cells() -> Iterator[BodyCell]:
 def key_cells() -> Iterator[KeyCell]:
     for route in routes_with_a_door():
         if door_of(route.name) is Door.KEY:
-            for method, scopes in product((*METHODS, "DELETE"), (("chat",), ("read",), ("chat", "read"))):
+            for method, scopes in product((*METHODS, "DELETE"), SCOPES):
                 for who in Who:
                     yield from (KeyCell(route, method, who, scopes, ids) for ids in ("alice's", "unknown"))
 

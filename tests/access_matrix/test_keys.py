@@ -32,13 +32,17 @@ METHODS_OF = {
     "api_recall": {"POST"},
     "api_search": {"POST"},
 }
-ASK, READ = {"chat"}, {"read"}
-# What shows words is not for keys that only read records.
+ASK, READ, MANAGE = {"chat"}, {"read"}, {"manage"}
+# What shows words of a conversation whose id is known: to keys that ask there, and to those that read everything.
 SHOW_WORDS = ("api_response", "api_input_items", "api_conversation", "api_items", "api_item")
 SCOPES_OF = {
     **{(name, "GET"): READ for name in ("api_window", "api_response_windows", "api_usage", "api_export")},
     **{(name, "POST"): READ for name in ("api_preview", "api_recall", "api_search")},
-    **{(name, "GET"): ASK for name in SHOW_WORDS},
+    **{(name, "GET"): ASK | READ for name in SHOW_WORDS},
+    **{(name, "GET"): ASK | READ | MANAGE for name in ("api_models", "api_model")},
+    ("api_conversation", "POST"): MANAGE,
+    ("api_conversation", "DELETE"): MANAGE,
+    ("api_response", "DELETE"): MANAGE,
 }
 # What has an owner, and the status that the owner gets.
 OWN = {
@@ -69,7 +73,7 @@ def expected(cell: KeyCell) -> int:
     name = cell.route.name.partition(":")[2]
     if cell.method not in METHODS_OF.get(name, {"GET"}):
         return 405
-    scopes = SCOPES_OF.get((name, cell.method), ASK | READ if cell.method == "GET" else ASK)
+    scopes = SCOPES_OF.get((name, cell.method), ASK)
     if cell.who in (Who.ANONYMOUS, Who.DEACTIVATED):
         return 401
     if cell.who in STATES or not scopes & set(cell.scopes):

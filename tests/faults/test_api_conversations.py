@@ -23,7 +23,7 @@ OUTPUT = {"type": "function_call_output", "call_id": "call_1", "output": "noon"}
 
 @pytest.fixture(scope="module")
 def key(shared_site):
-    return make_key(shared_site, scopes=("chat", "read"))
+    return make_key(shared_site, scopes=("chat", "read", "manage"))
 
 
 @pytest.fixture
@@ -94,6 +94,26 @@ def test_metadata_is_replaced_and_a_conversation_is_deleted(client):
     with pytest.raises(openai.NotFoundError) as refusal:
         client.conversations.retrieve(conversation.id)
     assert refusal.value.code == "conversation_not_found"
+
+
+def test_a_key_that_asks_deletes_and_changes_nothing(site, client):
+    conversation = client.conversations.create(metadata={"a": "b"})
+    response = client.responses.create(model="ok", input="Say hello.", conversation=conversation.id)
+    asks = client_of(site, make_key(site, scopes=("chat", "read")))
+    for ask in (
+        lambda: asks.conversations.delete(conversation.id),
+        lambda: asks.conversations.update(conversation.id, metadata={}),
+        lambda: asks.responses.delete(response.id),
+    ):
+        with pytest.raises(openai.PermissionDeniedError) as refusal:
+            ask()
+        assert refusal.value.code == "scope_missing"
+    assert asks.conversations.retrieve(conversation.id).metadata == {"a": "b"}
+    assert asks.responses.retrieve(response.id).output_text == ANSWER
+    manages = client_of(site, make_key(site, scopes=("manage",)))
+    with pytest.raises(openai.PermissionDeniedError):
+        manages.conversations.items.list(conversation.id)
+    assert manages.conversations.delete(conversation.id).deleted is True
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ KEYS = {
 
 @pytest.fixture(scope="module")
 def key(shared_site):
-    return make_key(shared_site, scopes=("chat", "read"))
+    return make_key(shared_site, scopes=("chat", "read", "manage"))
 
 
 @pytest.fixture

@@ -41,12 +41,12 @@ def _begin(key: ApiKey, body: bytes) -> dict[str, Any]:
     return _about(begin_conversation(key, items, read_pairs(given.get("metadata", {}))))
 
 
-@answers_api("GET", ApiScope.CHAT)
+@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def _read(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
     return JsonResponse(_about(await in_database(find_api_conversation, key, conversation_id)))
 
 
-@answers_api("POST", ApiScope.CHAT)
+@answers_api("POST", ApiScope.MANAGE)
 async def _update(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
     return JsonResponse(await in_database(_note, key, conversation_id, request.body))
 
@@ -60,7 +60,7 @@ def _note(key: ApiKey, conversation_id: str, body: bytes) -> dict[str, Any]:
     return _about(conversation)
 
 
-@answers_api("DELETE", ApiScope.CHAT)
+@answers_api("DELETE", ApiScope.MANAGE)
 async def _delete(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
     """Delete it as the page does: its owner can bring it back there for 30 days."""
     await in_database(lambda: delete_conversation(find_api_conversation(key, conversation_id)))
@@ -70,7 +70,7 @@ async def _delete(request: HttpRequest, *, key: ApiKey, conversation_id: str) ->
 conversation = by_method(GET=_read, POST=_update, DELETE=_delete)
 
 
-@answers_api("GET", ApiScope.CHAT)
+@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def _list(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
     return JsonResponse(await in_database(_listed, key, conversation_id, request.GET.dict()))
 
@@ -96,7 +96,7 @@ def _appended(key: ApiKey, conversation_id: str, body: bytes) -> dict[str, Any]:
 items = by_method(GET=_list, POST=_append)
 
 
-@answers_api("GET", ApiScope.CHAT)
+@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def item(request: HttpRequest, *, key: ApiKey, conversation_id: str, item_id: str) -> JsonResponse:
     found = await in_database(lambda: find_item(find_api_conversation(key, conversation_id), item_id))
     return JsonResponse(item_of(found))

@@ -15,13 +15,13 @@ from .answers import answers_api, in_database
 SINCE = 0  # when a model was made is not known here
 
 
-@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
+@answers_api("GET", *ApiScope)
 async def language_models(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
     models = await in_database(models_of_key, key)
     return JsonResponse({"object": "list", "data": [_about(configured) for configured in models]})
 
 
-@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
+@answers_api("GET", *ApiScope)
 async def language_model(request: HttpRequest, *, key: ApiKey, name: str) -> JsonResponse:
     """Tell of one of them. Raises `LanguageModelNotOffered`."""
     return JsonResponse(_about(await in_database(find_model_of_key, key, name)))

@@ -129,7 +129,7 @@ def _stream_of(events: ResponseEvents, running: EventQueue) -> StreamingHttpResp
     return response
 
 
-@answers_api("GET", ApiScope.CHAT)
+@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def _read(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
     """Tell how far a response is, or go on with the stream of one that is made in the background."""
     streams, starting_after = _query(request)
@@ -151,7 +151,7 @@ async def _read(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpR
     return _stream_of(events, running)
 
 
-@answers_api("DELETE", ApiScope.CHAT)
+@answers_api("DELETE", ApiScope.MANAGE)
 async def _delete(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
     await in_database(delete_response, key, response_id)
     return JsonResponse({"id": response_id, "object": "response", "deleted": True})
@@ -166,7 +166,7 @@ async def cancel(request: HttpRequest, *, key: ApiKey, response_id: str) -> Http
     return JsonResponse(await in_database(_as_it_stands, found))
 
 
-@answers_api("GET", ApiScope.CHAT)
+@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def input_items(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
     """List what a response could read: the messages up to the one that it answers."""
     return JsonResponse(await in_database(_list_input, key, response_id, request.GET.dict()))
