@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 import openai
 import pytest
 
+from tests.support.patience import wait_for
+
 from .test_api import client_of, make_key, rows_of
 from .test_responses import ANSWER, conversation_of
 
@@ -271,6 +273,22 @@ def test_a_key_with_a_scenario_finds_nothing_of_others(site, client, long_conver
     ):
         with pytest.raises(openai.NotFoundError):
             ask()
+
+
+def test_a_key_with_a_scenario_recalls_nothing_of_other_conversations(site, client, long_conversation):
+    site.database.rows(
+        "UPDATE accounts_user SET recalls_other_conversations = true WHERE email = %s", site.browser.person
+    )
+    bound = make_key(site, scopes=("chat", "read"))
+    bind(site, bound)
+    begun = client_of(site, bound).conversations.create(items=[{"type": "message", "role": "user", "content": "Hi."}])
+    asked = {"conversation": begun.id, "question": "Where is the spare key, beneath the blue flowerpot?"}
+
+    def recalled(client):
+        return {passage["conversation"] for passage in post(client, "recall", asked)["data"]}
+
+    wait_for(lambda: long_conversation in recalled(client), "the other conversation is recalled")
+    assert long_conversation not in recalled(client_of(site, bound))
 
 
 def test_a_key_without_the_scope_looks_nothing_up(site, long_conversation):
