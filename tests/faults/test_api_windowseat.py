@@ -275,10 +275,17 @@ def test_a_key_with_a_scenario_finds_nothing_of_others(site, client, long_conver
             ask()
 
 
+@pytest.fixture
+def recalls_other_conversations(site):
+    """Switch recall of other conversations on, and off again: other files ask as the same person."""
+    switch = "UPDATE accounts_user SET recalls_other_conversations = %s WHERE email = %s RETURNING email"
+    assert site.database.rows(switch, True, site.browser.person)
+    yield
+    site.database.rows(switch, False, site.browser.person)
+
+
+@pytest.mark.usefixtures("recalls_other_conversations")
 def test_a_key_with_a_scenario_recalls_nothing_of_other_conversations(site, client, long_conversation):
-    site.database.rows(
-        "UPDATE accounts_user SET recalls_other_conversations = true WHERE email = %s", site.browser.person
-    )
     bound = make_key(site, scopes=("chat", "read"))
     bind(site, bound)
     begun = client_of(site, bound).conversations.create(items=[{"type": "message", "role": "user", "content": "Hi."}])
