@@ -128,6 +128,11 @@ def test_everything_above_a_message_is_forgotten_and_remembered(page):
         expect(messages(tab).nth(4)).to_have_attribute("data-mark", "in")
         assert messages(tab).nth(4).evaluate("e => e.previousElementSibling.matches('[data-horizon]')")
     expect(page.locator('[data-part="announcer"]')).to_contain_text("Everything above is forgotten")
+    for already_forgotten in (3, 4):
+        menu = open_menu(messages(page).nth(already_forgotten))
+        expect(menu.get_by_role("menuitemcheckbox", name="Pin")).to_be_visible()
+        expect(menu.get_by_role("menuitem", name="Forget everything above")).to_be_hidden()
+        page.keyboard.press("Escape")
     assert "Andrew" not in content_of(say(page, "And what is my name?"))
     page.reload()
     expect(line(page)).to_be_visible()

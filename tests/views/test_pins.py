@@ -62,6 +62,21 @@ def test_a_reply_that_failed_before_its_first_word_has_nothing_to_pin(client, me
     assert page.count(" data-without-content>") == 1  # by which the page's script knows it
 
 
+def test_only_what_has_something_above_it_can_forget_that(client, message):
+    second, third = (talk(message.conversation, content) for content in ("Hello", "And now?"))
+
+    def forgetting() -> list[bool]:
+        path = message.conversation.messages.order_by("position")
+        urls = [reverse("conversations:message_menu", args=[message.conversation.public_id, each.pk]) for each in path]
+        return ["/forget/" in client.get(url).text for url in urls]
+
+    assert forgetting() == [False, False, True, True, True, True]
+    mark(client, "forget", second, "")
+    assert forgetting() == [False, False, False, False, True, True]
+    mark(client, "forget", third, "")
+    assert forgetting() == [False] * 6
+
+
 @pytest.mark.parametrize("value", ["", "yes", "1", "\x00"])
 @pytest.mark.parametrize("name", ["pin", "exclude"])
 def test_what_is_neither_true_nor_false_is_refused(client, message, name, value):

@@ -49,20 +49,20 @@ def message_menu(request: HtmxRequest, public_id: uuid.UUID, message_id: int) ->
     message = find_version(conversation, message_id)
     context = {
         "public_id": public_id,
-        "menu": _menu_of(message, request.user),
+        "menu": _menu_of(message, request.user, conversation.forgotten_before),
         "excerpt": Truncator(message.content).words(EXCERPT_WORDS),
     }
     return render(request, "conversations/message_menu.html", context)
 
 
-def _menu_of(message: Message, user: User) -> MessageMenu:
+def _menu_of(message: Message, user: User, forgotten_before: int) -> MessageMenu:
     is_reply = message.role == MessageRole.ASSISTANT
     return MessageMenu(
         message_id=message.pk,
         offers_models=_offers_models(user),
         is_reply=is_reply,
         can_be_sent=bool(message.content) or not is_reply,
-        follows_others=message.first_position > 1 if is_reply else message.position > 0,
+        follows_others=message.first_position - is_reply > forgotten_before,
         is_rated=Rating.objects.filter(reply=message).exists(),
         has_window=Completion.objects.filter(reply=message).exists(),
         pinned=message.pinned,

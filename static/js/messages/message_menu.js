@@ -8,7 +8,6 @@ const NEEDS = {
   message: () => true,
   reply: ({ dataset }) => dataset.role === "assistant",
   content: ({ dataset }) => !("withoutContent" in dataset),
-  "others-above": ({ dataset }) => Number(dataset.firstPosition) > Number(dataset.role === "assistant"),
   window: (article) => query(article, ".window-link") !== null,
 };
 const ADDRESSES = ["formaction", "href", "hx-get"];

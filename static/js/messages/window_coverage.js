@@ -196,6 +196,9 @@ export class WindowCoverage {
 
   /** @param {HTMLElement} article */
   #draw(article) {
+    const { firstPosition, role } = article.dataset;
+    const top = Number(firstPosition) - Number(role === "assistant"); // a reply's question stays with it
+    article.toggleAttribute("data-nothing-above", top <= this.window.forgotten_before);
     const mark = this.#markOf(article);
     const words = this.#wordsFor(mark, dataOf(article, "message"));
     const sign = find(article, ".mark");
