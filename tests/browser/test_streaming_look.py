@@ -136,3 +136,32 @@ def test_what_is_very_long_grows_seldom_and_is_whole_at_the_end(write_fast, begi
     shown, changes = write_fast(*pieces)
     assert "".join(pieces)[len(begin) :].strip() in shown
     assert changes < len(pieces) / 2
+
+
+HEIGHTS = """async (block) => {
+  for (const sheet of ["tokens", "base", "messages"]) {
+    await new Promise((done) => document.head.append(Object.assign(document.createElement("link"), {
+      rel: "stylesheet", href: `/static/css/${sheet}.css`, onload: done })));
+  }
+  const prose = Object.assign(document.createElement("div"), { className: "prose" });
+  prose.innerHTML = "<div data-blocks><p>before</p></div><div class='tail is-drawn'></div>";
+  document.body.prepend(prose);
+  const heights = [[block, ""], ["", block]].map(([tail, finished]) => {
+    prose.firstChild.innerHTML = `<p>before</p>${finished}`;
+    prose.lastChild.innerHTML = tail;
+    return prose.getBoundingClientRect().height;
+  });
+  prose.remove();
+  return heights;
+}"""
+
+
+@pytest.mark.parametrize(
+    "block", ["<hr>", "<p>Words</p>", "<ul><li>Words</li></ul>", "<blockquote><p>Words</p></blockquote>"]
+)
+def test_nothing_below_moves_when_a_block_ends(site, browser, block):
+    page: Page = browser.new_page(base_url=site.address)
+    page.goto("/accounts/login/")
+    while_written, ended = page.evaluate(HEIGHTS, block)
+    page.close()
+    assert ended == while_written
