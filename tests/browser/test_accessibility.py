@@ -21,6 +21,12 @@ OWN_PAGES = (
     "/account/",
     "/account/readings/",
     "/account/delete/",
+    "/account/prompts/",
+    "/account/prompts/new/",
+    "/account/shares/",
+    "/account/about-me/",
+    "/accounts/email/",
+    "/accounts/password/change/",
     "/import/",
 )
 LIST_PAGES = tuple(f"/conversations/{name}/" for name in ("archived", "deleted", "folders", "select"))
@@ -78,8 +84,9 @@ def test_pages_of_ones_own(page):
 
 def test_search_and_a_share(page):
     say(page, "My name is Andrew")
+    form = f"{page.url}share/"
     link = share(page, "Names")
-    assert_none(faults_of(page, (page.url, link, "/search/?q=name", "/search/?q=colour:lighthouse")))
+    assert_none(faults_of(page, (page.url, form, link, "/search/?q=name", "/search/?q=colour:lighthouse")))
     page.keyboard.press("Control+k")
     page.keyboard.type("name")
     expect(page.get_by_role("option").filter(has_text="Andrew")).to_have_count(3)  # the title, the question, the reply
