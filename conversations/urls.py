@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from conversations.views.account import about_me, api_keys, own_account, readings, saved_prompts
+from conversations.views.account import about_me, api_keys, own_account, readings, saved_prompts, webhooks
 from conversations.views.api import chat_completions, language_models, lookups, responses, transcripts
 from conversations.views.api import conversations as api_conversations
 from conversations.views.api import usage as api_usage
@@ -81,6 +81,7 @@ urlpatterns = [
     path("account/keys/", api_keys.api_keys, name="api_keys"),
     path("account/keys/new/", api_keys.new, name="new_api_key"),
     path("account/keys/<uuid:key_id>/revoke/", api_keys.revoke, name="revoke_api_key"),
+    path("account/keys/<uuid:key_id>/webhook/", webhooks.webhook, name="api_key_webhook"),
     path("account/export/", own_account.export_account, name="export_account"),
     path("account/delete/", own_account.delete_account, name="delete_account"),
     path("account/readings/", readings.readings, name="readings"),

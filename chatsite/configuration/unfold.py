@@ -110,6 +110,7 @@ UNFOLD: dict[str, Any] = {
                     _page(_("Requests"), "receipt_long", "conversations.completion"),
                     _page(_("Shares"), "share", "conversations.share"),
                     _page(_("API keys"), "key", "conversations.apikey"),
+                    _page(_("Webhooks"), "webhook", "conversations.webhook"),
                     _page(_("Who read what"), "visibility", "conversations.reading"),
                     {
                         "title": _("Search messages"),

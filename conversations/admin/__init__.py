@@ -7,7 +7,7 @@ from . import user
 from .ledger import calibration, completion, price
 from .ledger import spending as spent
 from .retention import hold, rule
-from .review import api_key, conversation, document, message, reading, run, share, tool_call
+from .review import api_key, conversation, document, message, reading, run, share, tool_call, webhook
 from .scenarios import mcp_server, scenario
 
 __all__ = [
@@ -28,4 +28,5 @@ __all__ = [
     "spent",
     "tool_call",
     "user",
+    "webhook",
 ]

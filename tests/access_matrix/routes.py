@@ -111,6 +111,7 @@ CONVERSATIONS = {
             "saved_prompt",
             "delete_saved_prompt",
             "revoke_api_key",
+            "api_key_webhook",
             *("import", "import_piece", "start_import", "pause_import", "resume_import"),
             *("cancel_import", "delete_import", "import_left_out"),
         ),
@@ -135,6 +136,7 @@ DOORS: dict[str, Door] = {
     "admin:conversations_share_revoke": Door.ADMIN,
     "admin:conversations_legalhold_lift": Door.ADMIN,
     "admin:conversations_apikey_revoke": Door.ADMIN,
+    "admin:conversations_webhook_test": Door.ADMIN,
     "admin:conversations_completion_figures": Door.STAFF,
     **dict.fromkeys(
         ("admin:conversations_conversation_read", "admin:conversations_reading_search"),

@@ -36,6 +36,7 @@ DATA = (
     "Demo (4k window)",
     "Demo (32k window)",
     "A reason that held once",
+    "hooks.example.org",
 )
 ADMIN = [route for route in routes() if door_of(route.name) and route.name.startswith("admin:")]
 

@@ -44,6 +44,7 @@ from conversations.models import (
     Scenario,
     Share,
     ToolCall,
+    Webhook,
 )
 from conversations.models.completion import Purpose
 from conversations.services.api.api_keys import make_key
@@ -267,6 +268,7 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     LegalHold: lambda world: place_hold(admin=world.person(Who.ADMIN), user=make_user("ada.alice"), reason="Indeed"),
     RetentionRule: lambda world: RetentionRule.objects.create(role="reviewer", days=90),
     ApiKey: lambda world: ApiKey.objects.get(public_id=world.alices.ids["key_id"]),
+    Webhook: lambda world: Webhook.objects.get_or_create(api_key=None, url="https://hooks.example.org/")[0],
     Share: lambda world: Share.objects.get(public_id=world.alices.ids["share_id"]),
     Calibration: lambda world: Calibration.objects.get_or_create(language_model="letters")[0],
     Price: lambda world: Price.objects.create(language_model="letters", input_usd=1, output_usd=2),

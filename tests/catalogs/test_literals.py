@@ -17,7 +17,7 @@ TEMPLATES = sorted(path.relative_to(PROJECT) for path in (PROJECT / "templates")
 SCRIPTS = sorted(path.relative_to(PROJECT) for path in (PROJECT / "static").rglob("*.js"))
 SENTENCE_NAME = re.compile(r'"(\w+)": "{% filter escapejs %}')
 # Names that are the same in every language.
-NAMES = {"JSON", "CSV", "HTML", "MD", "Esc", "Enter", "Shift", "Alt", "Ctrl", "Tab", "PDF"}
+NAMES = {"JSON", "CSV", "HTML", "MD", "Esc", "Enter", "Shift", "Alt", "Ctrl", "Tab", "PDF", "HTTP"}
 # What a message of the scripts' own would look like: words in a row that begin with a capital, or end with a stop.
 SENTENCE = re.compile(r"""(["'`])(?P<words>[A-Z][a-z]+ [^"'`\n]{3,}|[a-z]+ [^"'`\n]{8,}[.…?!])\1""")
 FOR_DEVELOPERS = re.compile(r"console\.\w+\(|new Error\(|^\s*(/\*\*|\*|//)")

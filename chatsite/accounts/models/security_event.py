@@ -32,6 +32,7 @@ class SecurityEventKind(models.TextChoices):
     KEY_MADE = "key_made", _("API key made")
     KEY_REVOKED = "key_revoked", _("API key revoked")
     KEY_REFUSED = "key_refused", _("API key refused")
+    WEBHOOK_SET = "webhook_set", _("webhook set or removed")
     CHANGED_BY_ADMIN = "changed_by_admin", _("changed by an admin")
     ADMIN_ACTION = "admin_action", _("admin action")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.conf import settings
@@ -62,6 +63,14 @@ def send_test(webhook: Webhook) -> bool:
 def list_deliveries(webhook: Webhook) -> list[WebhookDelivery]:
     """Return the newest events, the newest first."""
     return list(webhook.deliveries.order_by("-pk")[:MOST_LISTED])
+
+
+def newest_deliveries(keys: Iterable[ApiKey]) -> dict[int, WebhookDelivery]:
+    """Return the newest event of the webhooks of *keys*, by the number of the key."""
+    newest = (
+        WebhookDelivery.objects.filter(webhook__api_key__in=keys).order_by("webhook_id", "-pk").distinct("webhook_id")
+    )
+    return {each.webhook.api_key_id: each for each in newest.select_related("webhook") if each.webhook.api_key_id}
 
 
 def keep_site_webhook() -> None:

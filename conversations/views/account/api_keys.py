@@ -18,10 +18,13 @@ from chatsite.accounts.models import SecurityEventKind
 from chatsite.accounts.security.security_log import record_request_event
 from conversations.core.errors import ApiOff
 from conversations.forms.api_key_form import ApiKeyForm
+from conversations.models import WebhookDelivery
 from conversations.services.api.api_keys import find_key, list_keys, make_key, revoke_key
 from conversations.services.limits.key_limits import spent_since
+from conversations.services.webhooks.webhooks import newest_deliveries
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
+from conversations.wording.webhook_deliveries import delivery_error, delivery_state
 
 
 @require_GET
@@ -29,7 +32,12 @@ from conversations.views.http.htmx_request import HtmxRequest
 def api_keys(request: HtmxRequest) -> HttpResponse:
     """All keys of the user, the newest first, those that are over among them; none can be read."""
     month = timezone.now().astimezone(dt.UTC).date().replace(day=1)
-    keys = [{"key": key, "spent_usd": spent_since(key, month)[0]} for key in list_keys(request.user)]
+    listed = list_keys(request.user)
+    newest = newest_deliveries(listed)
+    keys = [
+        {"key": key, "spent_usd": spent_since(key, month)[0], "newest_event": _told_of(newest.get(key.pk))}
+        for key in listed
+    ]
     return render(request, "account/api_keys.html", {"keys": keys, "is_on": settings.API, "address": _address()})
 
 
@@ -58,6 +66,11 @@ def revoke(request: HtmxRequest, key_id: uuid.UUID) -> HttpResponse:
     record_request_event(SecurityEventKind.KEY_REVOKED, request, about=f"key {key.pk}")
     messages.success(request, _("The key is revoked: it opens nothing any more."))
     return redirect("conversations:api_keys")
+
+
+def _told_of(delivery: WebhookDelivery | None) -> str:
+    """Return what became of the newest event that the key's webhook was told of."""
+    return " · ".join(filter(None, (delivery_state(delivery), delivery_error(delivery)))) if delivery else ""
 
 
 def _address() -> str:
