@@ -72,6 +72,19 @@ def test_what_is_wider_than_the_page(site, page):
     assert_none(find_faults(page, "wide parts of a message"))
 
 
+def test_what_is_wide_can_be_reached_in_a_message_that_is_replaced(site, page):
+    say(page, "My name is Andrew")
+    site.run(WIDE.format(public_id=page.url.rstrip("/").rpartition("/")[2]))
+    page.reload()
+    reached = messages(page).last.locator(":is(pre, table, math)[tabindex='0']")
+    expect(reached).to_have_count(3)
+    stored = "article => {const copy = article.cloneNode(true); copy.querySelectorAll('[tabindex]')"
+    messages(page).last.evaluate(
+        stored + ".forEach(part => part.removeAttribute('tabindex')); article.replaceWith(copy)}"
+    )
+    expect(reached).to_have_count(3)
+
+
 def test_the_window_of_a_reply_and_the_keys(page):
     say(page, "My name is Andrew").get_by_role("link", name="What the model saw").click()
     expect(page.get_by_role("dialog", name="What the model saw").locator(".row-newest")).to_be_visible()

@@ -12,15 +12,19 @@ const PAUSE_MS = 300; // a reply that streams changes its size with each frame
  */
 export function startScrollableParts(list, signal) {
   let timer = 0;
-  const observer = new ResizeObserver(() => {
+  const update = () => {
     timer ||= setTimeout(() => {
       timer = 0;
       letReach(list);
     }, PAUSE_MS);
-  });
-  observer.observe(list);
+  };
+  const sizes = new ResizeObserver(update);
+  sizes.observe(list);
+  const messages = new MutationObserver(update); // one that is replaced need not change its size
+  messages.observe(list, { childList: true });
   signal.addEventListener("abort", () => {
-    observer.disconnect();
+    sizes.disconnect();
+    messages.disconnect();
     clearTimeout(timer);
   });
 }
