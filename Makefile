@@ -34,9 +34,10 @@ manage: $(INSTALLED)  ## Any command of Django's: make manage ARGS="shell"
 	@$(PYTHON) manage.py $(ARGS)
 
 # Tests wait for a browser, a server or a worker for a third of their time, so three processes keep two cores busy. Each
-# takes whole files, in the order of their names: what the tests of a folder share stays with them.
+# takes whole files, in the order of their names: what the tests of a folder share stays with them. Continuous
+# integration tries up to three browser tests that failed once more.
 test: $(INSTALLED)  ## Run all tests, or some: make test ARGS="tests/core -k window"
-	@$(PYTHON) -m pytest $(or $(ARGS),$(ALL_TESTS))
+	@$(PYTHON) -m $(if $(CI),tests.support.second_try,pytest) $(or $(ARGS),$(ALL_TESTS))
 
 # What a change breaks most often, in under a minute on two cores: no browser, no server, no worker, no crash.
 FAST_TESTS := tests/core tests/reconciliation tests/rendering tests/grounding tests/selectors tests/templatetags \
