@@ -8,11 +8,12 @@ here may read and write all of it.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q
 
-from chatsite.accounts.gate.admission import Admission, find_admission, lock_admission
+from chatsite.accounts.gate.admission import Admission, find_admission, find_admissions, lock_admission
 from chatsite.accounts.gate.seats import admit
 from chatsite.accounts.models import User
 from chatsite.postgres.compiled_query import CompiledQuery
@@ -30,7 +31,7 @@ from conversations.core.errors import (
     ShareNotFound,
     SignInRequired,
 )
-from conversations.models import Conversation, Document, Folder, Message, Picture, Scenario, Share, ToolCall
+from conversations.models import ApiKey, Conversation, Document, Folder, Message, Picture, Scenario, Share, ToolCall
 from conversations.models.revocable import is_open_now
 from conversations.services.retention.put_off import put_off_deletion
 
@@ -147,6 +148,13 @@ def find_shared(token_digest: str) -> Share:
     if find_admission(found.owner_id) is not Admission.ADMITTED:
         raise ShareNotFound
     return found
+
+
+def find_open_keys(key_ids: Collection[int]) -> set[int]:
+    """Return those of *key_ids* that still open something: neither over nor revoked, their owners admitted."""
+    owners = dict(ApiKey.objects.filter(is_open_now(), pk__in=key_ids).values_list("pk", "owner_id"))
+    admissions = find_admissions(set(owners.values()))
+    return {key for key, owner in owners.items() if admissions[owner] is Admission.ADMITTED}
 
 
 def find_scenario_with_documents(user: User, scenario_id: int) -> Scenario:

@@ -10,11 +10,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from chatsite.accounts.models import Limits, SiteBudget
-from conversations.models import Completion, Run, Webhook, WebhookDelivery
+from conversations.models import ApiKey, Completion, Run, Webhook, WebhookDelivery
 from conversations.models.completion import Purpose
 from conversations.providers.clients.webhooks import WebhookAnswer
 from conversations.providers.egress.destinations import EgressRefused
-from conversations.services.api.api_keys import KeyBounds, make_key
+from conversations.services.api.api_keys import KeyBounds, make_key, revoke_key
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, Ending, end_reply
 from conversations.services.webhooks.budget_events import store_budget_events
 from conversations.services.webhooks.deliveries import (
@@ -113,6 +113,30 @@ def test_one_that_is_switched_off_or_removed_is_told_nothing(alice, site, settin
     settings.WEBHOOK_URL = ""
     keep_site_webhook()
     assert Webhook.objects.count() == 0
+
+
+def block(webhook):
+    webhook.api_key.owner.is_active = False
+    webhook.api_key.owner.save()
+
+
+def end_key(webhook):
+    ApiKey.objects.filter(pk=webhook.api_key_id).update(ends_at=timezone.now())
+
+
+@pytest.mark.parametrize("close", [lambda webhook: revoke_key(webhook.api_key), end_key, block])
+def test_a_key_that_opens_nothing_any_more_is_told_nothing(alice, close):
+    webhook = hooked(alice, money_per_day_usd=Decimal("0.000001"))
+    ended(alice, key=webhook.api_key)
+    row = open_row(alice)
+    Completion.objects.filter(pk=row.pk).update(api_key=webhook.api_key)
+    settle_at(row, 1)
+    close(webhook)
+    assert store_budget_events() == 1
+    assert [kind for kind, _ in told(webhook)] == ["response.completed"]
+    assert claim_delivery() is None
+    kept = webhook.deliveries.get()
+    assert (kept.due_at, kept.lease_until, kept.error) == (None, None, "key_over")
 
 
 @pytest.mark.parametrize("url", ["http://hooks.example.org/", "https://127.0.0.1/", "https://10.1.2.3/", "x"])

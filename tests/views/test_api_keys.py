@@ -14,11 +14,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chatsite.accounts.models import SecurityEvent
+from conversations.access import find_open_keys
 from conversations.core.errors import ApiKeyInvalid, GateClosed, ScenarioNotFound, TooManyApiKeys
 from conversations.models import ApiKey, Completion, Message, Run, Scenario
 from conversations.models.completion import Purpose
 from conversations.services.api import api_keys
-from conversations.services.api.api_keys import KeyBounds, authenticate, find_open_keys, make_key, revoke_key
+from conversations.services.api.api_keys import KeyBounds, authenticate, make_key, revoke_key
 from conversations.services.api.key_models import models_of_key
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.portability.export_account import exported_files

@@ -13,7 +13,7 @@ import hmac
 import re
 import secrets
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
@@ -24,7 +24,6 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from chatsite.accounts.gate.admission import Admission, find_admissions
 from chatsite.accounts.models import User
 from chatsite.accounts.sign_up.one_time_links import hash_token
 from chatsite.postgres.compiled_query import CompiledQuery
@@ -120,13 +119,6 @@ def note_use(key: ApiKey) -> None:
         return
     outdated = Q(last_used_at=None) | Q(last_used_at__lt=Now() - SEEN_AGAIN)
     ApiKey.objects.filter(outdated, pk=key.pk).update(last_used_at=Now())
-
-
-def find_open_keys(key_ids: Collection[int]) -> set[int]:
-    """Return those of *key_ids* that still open something: neither over nor revoked, their owners admitted."""
-    owners = dict(ApiKey.objects.filter(is_open_now(), pk__in=key_ids).values_list("pk", "owner_id"))
-    admissions = find_admissions(set(owners.values()))
-    return {key for key, owner in owners.items() if admissions[owner] is Admission.ADMITTED}
 
 
 def list_keys(user: User) -> list[ApiKey]:

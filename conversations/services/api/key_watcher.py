@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Collection
 from weakref import WeakKeyDictionary
 
+from conversations.access import find_open_keys
 from conversations.live.database_threads import in_thread
 from conversations.live.revocation_watcher import RevocationWatcher
-
-from .api_keys import find_open_keys
 
 
 class KeyWatcher(RevocationWatcher[int]):

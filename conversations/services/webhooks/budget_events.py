@@ -2,7 +2,8 @@
 
 Sums and limits are stored, and an event is told apart by allowance, period, limit and percentage. So it does not matter
 who compares, how often, or what dies meanwhile: no event is lost, none comes twice. A key's webhook is told of the
-key's own allowances and of its owner's, the site's webhook of the site's.
+key's own allowances and of its owner's, the site's webhook of the site's. A key that opens nothing any more is told
+nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from django.db import connection
 from django.db.models import Sum
 from django.utils import timezone
 
+from conversations.access import find_open_keys
 from conversations.core.api.webhook_events import BUDGET_REACHED, PERCENTS
 from conversations.core.money.allowance import PERIODS, Allowance
 from conversations.models import ApiKey, Completion, Webhook, WebhookDelivery
@@ -38,8 +40,11 @@ def store_budget_events() -> int:
     with connection.cursor() as cursor:
         cursor.execute(CLAIM, [CHECK_SECONDS, AT_ONCE])
         ids = [pk for (pk,) in cursor.fetchall()]
-    for webhook in Webhook.objects.filter(pk__in=ids).select_related("api_key__owner"):
-        _store_events(webhook, at=timezone.now())
+    webhooks = list(Webhook.objects.filter(pk__in=ids).select_related("api_key__owner"))
+    open_keys = find_open_keys([each.api_key_id for each in webhooks if each.api_key_id is not None])
+    for webhook in webhooks:
+        if webhook.api_key_id is None or webhook.api_key_id in open_keys:
+            _store_events(webhook, at=timezone.now())
     return len(ids)
 
 

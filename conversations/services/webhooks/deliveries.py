@@ -20,6 +20,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from chatsite.accounts.second_factors.secret_encryption import decrypt_secret_or_none
+from conversations.access import find_open_keys
 from conversations.core.api.webhook_events import seconds_until_retry, sign_event, write_event
 from conversations.models import Webhook, WebhookDelivery
 from conversations.providers.clients.webhooks import WebhookAnswer
@@ -74,13 +75,21 @@ class ClaimedDelivery:
 
 
 def claim_delivery() -> ClaimedDelivery | None:
-    """Take the next event that is due, for as long as a lease. None if there is none, or if it can't be signed."""
+    """Take the next event that is due, for as long as a lease. None if there is none, or if it is not to be sent.
+
+    It is given up where its key opens nothing any more, and tried later where it can't be signed.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(CLAIM, {"held_of_owner": HELD_OF_OWNER, "lease_seconds": LEASE_SECONDS})
         if (row := cursor.fetchone()) is None:
             return None
     delivery = WebhookDelivery.objects.select_related("webhook").filter(pk=row[0]).first()
     if delivery is None:
+        return None
+    key_id = delivery.webhook.api_key_id
+    if key_id is not None and not find_open_keys([key_id]):
+        given_up = {"due_at": None, "lease_until": None, "status": None, "error": "key_over", "detail": ""}
+        WebhookDelivery.objects.filter(pk=delivery.pk, attempt=delivery.attempt).update(**given_up)
         return None
     return _signed(delivery)
 
