@@ -74,6 +74,13 @@ leases_over = Counter(
 open_sockets = Gauge(
     "open_sockets", "Open sockets of pages.", namespace=_PREFIX, registry=REGISTRY, multiprocess_mode="livesum"
 )
+html_cache_bytes = Gauge(
+    "html_cache_bytes",
+    "Memory of the HTML that is kept so that it is not made again: bounded, and filled within hours.",
+    namespace=_PREFIX,
+    registry=REGISTRY,
+    multiprocess_mode="livesum",
+)
 redis_degraded = Gauge(
     "redis_degraded",
     "1 while what this process publishes over Redis does not come back to it, else 0.",

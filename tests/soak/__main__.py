@@ -38,7 +38,7 @@ from tests.faults.conftest import UNEXPECTED, checked  # noqa: E402
 from tests.faults.frail_server import FrailServer, run_frail_server  # noqa: E402
 from tests.faults.processes import RedisProcess  # noqa: E402
 from tests.faults.sites import Site, configured  # noqa: E402
-from tests.soak.lives import Lives, cpu_seconds  # noqa: E402
+from tests.soak.lives import METRICS_TOKEN, Lives, cpu_seconds  # noqa: E402
 from tests.soak.people import LANGUAGE_MODELS, Person  # noqa: E402
 from tests.soak.table import make_table, read_lines  # noqa: E402
 from tests.support.source import PROJECT  # noqa: E402
@@ -201,6 +201,7 @@ def run(options: argparse.Namespace) -> None:
         settings = {
             "REDIS_URL": redis.url,
             "RUN_WORKER": "off",
+            "METRICS_TOKEN": METRICS_TOKEN,
             "LANGUAGE_MODELS": ", ".join(
                 f"{configured(name)} vision=yes picture_tokens=300" for name in LANGUAGE_MODELS
             ),

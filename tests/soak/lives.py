@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Any
+from urllib.request import Request, urlopen
 
 import psutil
 
 from tests.faults.processes import SiteProcess
 from tests.faults.sites import Site
+from tests.support.patience import PATIENCE_SECONDS
 from tests.support.ports import free_port
 
+METRICS_TOKEN = "of-the-soak"
 CONNECTIONS = "SELECT application_name, count(*) AS connections FROM pg_stat_activity GROUP BY application_name"
 MEGABYTE = 2**20
 
@@ -110,13 +115,30 @@ class Lives:
                         "life": life.number,
                         "age_minutes": round((time.time() - life.began) / 60, 2),
                         "resident_mb": round(process.memory_info().rss / MEGABYTE, 2),
+                        "anonymous_mb": round(anonymous_bytes(process.pid) / MEGABYTE, 2),
+                        "html_cache_mb": round(html_cache_bytes(life) / MEGABYTE, 2),
                         "descriptors": process.num_fds(),
                         "threads": process.num_threads(),
                         "connections": connections.get(life.name, 0),
                         "cpu_seconds": round(cpu, 2),
                     }
-            except psutil.Error:
+            except (psutil.Error, OSError):
                 continue  # it is being ended
+
+
+def anonymous_bytes(process_id: int) -> int:
+    """Return how much of the resident memory is no file's: libraries that are read for the first time are left out."""
+    status = Path(f"/proc/{process_id}/status").read_text(encoding="ascii", errors="replace")
+    return int(re.findall(r"^RssAnon:\s+(\d+) kB", status, re.MULTILINE)[0]) * 1024
+
+
+def html_cache_bytes(life: Life) -> float:
+    """Return what a web process keeps of drawn messages, by its own metric; 0 of a worker, which draws none."""
+    if not life.is_web:
+        return 0.0
+    request = Request(f"http://127.0.0.1:{life.port}/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
+    with urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+        return float(re.findall(r"^windowseat_html_cache_bytes (\S+)", answer.read().decode(), re.MULTILINE)[0])
 
 
 def cpu_seconds(process_ids: list[int]) -> dict[int, float]:

@@ -31,12 +31,12 @@ def slope(points: list[tuple[float, float]]) -> float:
     return sum((x - middle) * y for x, y in points) / spread
 
 
-def memory_slope(samples: list[dict[str, Any]]) -> float | None:
-    """Return MB an hour of one life of a process after its warm-up; None if it was too short."""
+def memory_slope(samples: list[dict[str, Any]], *, name: str = "resident_mb") -> float | None:
+    """Return MB an hour of one life of a process after its warm-up, of *name*; None if it was too short."""
     warm = [each for each in samples if each["age_minutes"] >= WARM_UP_MINUTES]
     if len(warm) < LEAST_SAMPLES:
         return None
-    return slope([(each["age_minutes"] / 60, each["resident_mb"]) for each in warm])
+    return slope([(each["age_minutes"] / 60, each[name]) for each in warm])
 
 
 def make_table(lines: list[dict[str, Any]]) -> str:
@@ -64,8 +64,9 @@ def processes_table(samples: list[dict[str, Any]]) -> str:
         lives[each["process"], each["life"]].append(each)
     rows = [
         "| Process, life | Minutes | Samples | Resident MB after warm-up, last, most | Slope, MB an hour | "
+        "of it anonymous; HTML cache | "
         "File descriptors, first, last, most | Threads, last, most | Database connections, most | CPU, % of a core |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     short = 0
     for (name, life), own in sorted(lives.items()):
@@ -82,6 +83,7 @@ def processes_table(samples: list[dict[str, Any]]) -> str:
         rows.append(
             f"| {name}, {life} | {own[-1]['age_minutes']:.0f} | {len(own)} | "
             f"{warm[0]['resident_mb']:.1f}, {resident[-1]:.1f}, {max(resident):.1f} | {steep:+.2f}{verdict} | "
+            f"{memory_slope(own, name='anonymous_mb'):+.2f}; {memory_slope(own, name='html_cache_mb'):+.2f} | "
             f"{descriptors[0]}, {descriptors[-1]}, {max(descriptors)} | {threads[-1]}, {max(threads)} | "
             f"{max(each['connections'] for each in own)} | {cpu:.1f} |"
         )

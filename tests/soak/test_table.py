@@ -21,6 +21,8 @@ def life(minutes, mb_per_hour, *, wobble=0.0):
             "life": 1,
             "age_minutes": minute,
             "resident_mb": 300 + mb_per_hour * minute / 60 + (minute % 2) * wobble - max(0, 20 - minute) * 5,
+            "anonymous_mb": 200 + mb_per_hour * minute / 60,
+            "html_cache_mb": minute / 60,
             "descriptors": 20,
             "threads": 9,
             "connections": 3,
@@ -53,5 +55,5 @@ def test_a_run_that_was_broken_off_has_a_table(tmp_path):
     file.write_text("\n".join(json.dumps(line) for line in lines) + '\n{"kind": "sam')
     table = make_table(read_lines(file))
     assert "broken off" in table
-    assert "+3.00 (missed)" in table
+    assert "+3.00 (missed) | +3.00; +1.00 |" in table
     assert "beside the end of a process: 1; elsewhere: 1." in table

@@ -10,6 +10,8 @@ from threading import Lock
 
 from django.utils.safestring import SafeString
 
+from conversations import metrics
+
 KEY_BYTES = 16
 ENTRY_BYTES = 200  # of a key, and of what the dictionary holds for it
 
@@ -45,10 +47,12 @@ class HtmlCache:
     def _keep(self, key: bytes, html: bytes) -> None:
         if key in self._kept:  # by another thread meanwhile
             return
+        before = self._kept_bytes
         self._kept[key] = html
         self._kept_bytes += _bytes_of(html)
         while self._kept_bytes > self._most_bytes or len(self._kept) > self._most_entries:
             self._kept_bytes -= _bytes_of(self._kept.popitem(last=False)[1])
+        metrics.html_cache_bytes.inc(self._kept_bytes - before)
 
 
 def _bytes_of(html: bytes) -> int:
