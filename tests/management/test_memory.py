@@ -41,6 +41,22 @@ return_freed_memory(trim_seconds=0.2)
 while gone():
     time.sleep(0.05)
 """
+WITHOUT_REDIS = """
+import os, sys
+os.environ |= {"DJANGO_SETTINGS_MODULE": "chatsite.settings", "ENV_FILE": os.devnull, "REDIS_URL": ""}
+import chatsite.asgi
+from django.urls import get_resolver
+get_resolver().url_patterns
+sys.exit("redis" in sys.modules)
+"""
+VOCABULARY = """
+import sys
+from conversations.providers.tokens.tokenizer import count_text
+before = sys.getallocatedblocks()
+assert count_text("o200k_base")("Hello world") == 2
+kept = sys.getallocatedblocks() - before
+assert kept < 50_000, kept
+"""
 ARENAS = """
 import ctypes, re, threading
 from conversations.management.memory import return_freed_memory
@@ -82,3 +98,12 @@ def test_old_cycles_are_freed_without_waiting_for_many_new_objects():
 
 def test_threads_share_two_arenas():
     assert run(ARENAS).count("<heap ") <= 2
+
+
+def test_a_site_without_redis_loads_no_client_of_it():
+    run(WITHOUT_REDIS)
+
+
+def test_a_vocabulary_is_in_memory_once():
+    """tiktoken counts with a copy of its own: the dictionary that it is built from took 26 MB more."""
+    run(VOCABULARY)
