@@ -18,6 +18,8 @@ from .page_actions import (
     write,
 )
 
+WIDTH = "element => element.offsetWidth"
+
 
 @pytest.mark.moving
 class MainStories:
@@ -47,9 +49,10 @@ class MainStories:
 
     def test_markdown_is_drawn_the_same_while_it_streams_and_after_the_page_is_loaded_again(self, page: Page):
         reply = say(page, "show me markdown")
-        drawn = content_of(reply)
+        drawn, width = content_of(reply), reply.locator("table").evaluate(WIDTH)
         page.reload()
         assert content_of(replies(page).last) == drawn
+        assert replies(page).last.locator("table").evaluate(WIDTH) == width
 
     def test_a_message_is_edited_and_both_versions_are_kept(self, page: Page):
         say(page, "My name is Andrew")

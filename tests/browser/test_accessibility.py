@@ -11,7 +11,7 @@ from tests.support.axe import find_faults
 
 from .page_actions import composer, messages, open_menu, say
 from .test_dashboard import SET_UP
-from .test_review import session_of
+from .test_review import public_id_of, session_of
 from .test_sharing import share
 
 OWN_PAGES = (
@@ -40,6 +40,42 @@ wide = "\\n\\n".join([
 ])
 Message.objects.filter(conversation__public_id="{public_id}", role="assistant").update(content=wide)
 """
+# What its menus lead to, as whole pages for those who have no scripts.
+OF_A_CONVERSATION = ("rename/", "move/", "notes/", "documents/", "actions/", "export/")
+OF_A_MESSAGE = ("menu/", "edit/")
+OF_A_REPLY = ("rating/", "window/", "sources/")
+MAKE_FOLDER = """
+from conversations.models import Conversation, Folder
+conversation = Conversation.objects.get(public_id="{public_id}")
+conversation.folder = Folder.objects.create(owner=conversation.owner, name="Work")
+conversation.save(update_fields=["folder"])
+print(conversation.folder_id)
+"""
+# Too far to end within the test: one runs, the other was paused.
+MAKE_IMPORTS = """
+import datetime as dt
+from django.utils import timezone
+from conversations.models import ConversationImport, Conversation
+owner = Conversation.objects.get(public_id="{public_id}").owner
+facts = dict(owner=owner, total_bytes=1_000_000, read_bytes=400_000, started_at=timezone.now())
+lease = timezone.now() + dt.timedelta(hours=1)
+ConversationImport.objects.create(state="running", lease_until=lease, worker="elsewhere", **facts)
+ConversationImport.objects.create(state="paused", **facts)
+"""
+WHO = """
+from chatsite.accounts.sessions.session_store import SessionStore
+print(SessionStore("{session}").get("_auth_user_id"))
+"""
+ASK_AT_THE_GATE = """
+from chatsite.accounts.gate.passwords import set_password
+from chatsite.accounts.models import User
+user = User.objects.get(pk={pk})
+user.gate_rule = "{rule}"
+user.save(update_fields=["gate_rule"])
+if {has_password}:
+    set_password("a window seat, please", user=user)
+"""
+NOT_OK = ("/no-such-page/", "/gate/")  # the second to those who are blocked
 OUTSIDE = ("/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/no-such-page/")
 
 
@@ -65,18 +101,18 @@ def test_a_conversation_with_pins_and_a_line(page):
 
 def test_what_is_wider_than_the_page(site, page):
     say(page, "My name is Andrew")
-    site.run(WIDE.format(public_id=page.url.rstrip("/").rpartition("/")[2]))
+    site.run(WIDE.format(public_id=public_id_of(page)))
     page.reload()
-    expect(messages(page).last.locator(":is(pre, table, math)[tabindex='0']")).to_have_count(3)
+    expect(messages(page).last.locator(":is(pre, .table-scroll, math)[tabindex='0']")).to_have_count(3)
     expect(messages(page).last.get_by_role("group", name="Code, wider than the page")).to_have_count(1)
     assert_none(find_faults(page, "wide parts of a message"))
 
 
 def test_what_is_wide_can_be_reached_in_a_message_that_is_replaced(site, page):
     say(page, "My name is Andrew")
-    site.run(WIDE.format(public_id=page.url.rstrip("/").rpartition("/")[2]))
+    site.run(WIDE.format(public_id=public_id_of(page)))
     page.reload()
-    reached = messages(page).last.locator(":is(pre, table, math)[tabindex='0']")
+    reached = messages(page).last.locator(":is(pre, .table-scroll, math)[tabindex='0']")
     expect(reached).to_have_count(3)
     stored = "article => {const copy = article.cloneNode(true); copy.querySelectorAll('[tabindex]')"
     messages(page).last.evaluate(
@@ -93,6 +129,32 @@ def test_the_window_of_a_reply_and_the_keys(page):
 
 def test_pages_of_ones_own(page):
     assert_none(faults_of(page, (*OWN_PAGES, *LIST_PAGES, "/import/")))
+
+
+def test_pages_without_scripts_a_folder_and_imports(site, page):
+    say(page, "My name is Andrew")
+    public_id = public_id_of(page)
+    [question, reply] = messages(page).evaluate_all("all => all.map(one => one.dataset.message)")
+    folder = f"/conversations/folders/{site.run(MAKE_FOLDER.format(public_id=public_id))}/"
+    site.run(MAKE_IMPORTS.format(public_id=public_id))
+    addresses = (
+        *(f"{page.url}{name}" for name in OF_A_CONVERSATION),
+        *(f"{page.url}messages/{question}/{name}" for name in OF_A_MESSAGE),
+        *(f"{page.url}replies/{reply}/{name}" for name in OF_A_REPLY),
+        *(f"{folder}{name}" for name in ("", "documents/", "delete/")),
+    )
+    assert_none(faults_of(page, addresses))
+    page.goto("/import/")
+    expect(page.get_by_role("progressbar")).to_have_count(2)
+    assert_none(find_faults(page, "imports that run"))
+
+
+def test_the_gate(site, page):
+    pk = site.run(WHO.format(session=session_of(page)))
+    page.goto("about:blank")  # a page that is shut out goes to the gate by itself
+    for rule, has_password in (("required", False), ("required", True), ("blocked", True)):
+        site.run(ASK_AT_THE_GATE.format(pk=pk, rule=rule, has_password=has_password))
+        assert_none(faults_of(page, ("/gate/",)))
 
 
 def test_search_and_a_share(page):
@@ -130,7 +192,9 @@ def assert_none(faults: Iterator[str]) -> None:
 
 def faults_of(page: Page, addresses: tuple[str, ...]) -> Iterator[str]:
     for address in addresses:
-        page.goto(address)
+        answer = page.goto(address)
+        assert answer
+        assert answer.ok or address in NOT_OK, f"{address}: {answer.status}"
         yield from find_faults(page, address)
 
 

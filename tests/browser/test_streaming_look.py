@@ -157,7 +157,16 @@ HEIGHTS = """async (block) => {
 
 
 @pytest.mark.parametrize(
-    "block", ["<hr>", "<p>Words</p>", "<ul><li>Words</li></ul>", "<blockquote><p>Words</p></blockquote>"]
+    "block",
+    [
+        "<hr>",
+        "<p>Words</p>",
+        "<h3>Words</h3>",
+        "<h5>Words</h5>",
+        "<ul><li>Words</li></ul>",
+        "<blockquote><p>Words</p></blockquote>",
+        "<div class='table-scroll'><table><tr><th>Words</th></tr></table></div>",
+    ],
 )
 def test_nothing_below_moves_when_a_block_ends(site, browser, block):
     page: Page = browser.new_page(base_url=site.address)

@@ -3,7 +3,7 @@
 import { queryAll } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 
-const PARTS = '.prose :is(pre, table, .table-scroll, math[display="block"])';
+const PARTS = '.prose :is(pre, .table-scroll, math[display="block"])';
 const PAUSE_MS = 300; // a reply that streams changes its size with each frame
 
 /**
@@ -30,8 +30,8 @@ export function startScrollableParts(list, signal) {
 }
 
 /**
- * Let the keyboard reach the parts that are wide, and no others. Code and the box of a table get a name; tables and formulas
- * have a role of their own.
+ * Let the keyboard reach the parts that are wide, and no others. Code and the box of a table get a name; formulas have a role
+ * of their own.
  * @param {HTMLElement} list
  */
 function letReach(list) {
