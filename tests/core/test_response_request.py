@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversations.core.api import response_items
 from conversations.core.api.item_ids import (
     StoredId,
     conversation_id,
@@ -196,3 +197,20 @@ def test_ids_lead_back_to_ours():
     assert read_response_id(f"resp_{stored.suffix}") == read_message_id(f"msg_{stored.suffix}") == stored
     for wrong in ("", "resp_1", f"resp_{conversation.hex}", f"resp_{conversation.hex}{'f' * 16}", stored.suffix):
         assert read_response_id(wrong) is None
+
+
+def test_what_is_referred_to_is_bounded(monkeypatch):
+    """A body of megabytes could name one long message ten thousand times, and each would be read."""
+    monkeypatch.setattr(response_items, "MOST_REFERENCES", 3)
+    monkeypatch.setattr(response_items, "MOST_REFERRED_CHARACTERS", 10)
+    looked_up = []
+
+    def find(item_id):
+        looked_up.append(item_id)
+        return PromptMessage("user", "x" * (1 if item_id == "msg_short" else 6))
+
+    short, long = ({"type": "item_reference", "id": f"msg_{length}"} for length in ("short", "long"))
+    assert len(read_input([short] * 3 + [HELLO], find).history) == 3
+    assert refused(read_input, [short] * 50 + [HELLO], find) == "input[3]"
+    assert len(looked_up) == 6
+    assert refused(read_input, [long, long, HELLO], find) == "input[1]"

@@ -194,3 +194,23 @@ def test_counting_names_what_it_does_not_take(client):
     with pytest.raises(openai.BadRequestError) as refusal:
         client.responses.input_tokens.count(model="ok", input="x", extra_body={"stream": True})
     assert refusal.value.param == "stream"
+
+
+@pytest.mark.parametrize(
+    ("parameter", "path"),
+    [
+        ("starting_after", "{response}?stream=true&starting_after=" + "1" * 5_000),
+        ("starting_after", "{response}?stream=true&starting_after=9" + "9" * 18),
+        ("stream", "{response}?stream=true&stream=false"),
+        ("limit", "{response}/input_items?limit=1&limit=2"),
+        ("after", "{conversation}/items?after=a&after=b"),
+        ("kind", "windowseat/{conversation}/export?kind=json&kind=html"),
+        ("by", "windowseat/usage?by=day&by=purpose"),
+    ],
+)
+def test_what_a_query_string_says_twice_or_too_long_is_named(client, parameter, path):
+    response = client.responses.create(model="ok", input="Say hello.", background=True)
+    named = {"response": f"responses/{response.id}", "conversation": f"conversations/{response.conversation.id}"}
+    with pytest.raises(openai.BadRequestError) as refusal:
+        client.get(f"/{path.format(**named)}", cast_to=object)
+    assert refusal.value.param == parameter

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from django.db.models import F
 
 from conversations.core.api.item_ids import StoredId
 from conversations.core.errors import AppendedTextFull
 from conversations.core.prompt.messages import PromptMessage
 from conversations.models import Conversation, Message
-from conversations.services.api.api_conversations import append_items, begin_conversation
+from conversations.services.api import api_conversations
+from conversations.services.api.api_conversations import (
+    WantedItems,
+    append_items,
+    begin_conversation,
+    list_items,
+    note_metadata,
+)
 from conversations.services.api.api_keys import make_key
 from conversations.services.api.ask_response import find_stored_item
 from conversations.services.messages.mark_message import exclude_message
@@ -54,3 +62,34 @@ def test_what_is_excluded_or_forgotten_or_someone_elses_is_not_referred_to(key):
     exclude_message(conversation=conversation, message_id=replies[1].pk, excluded=True)
     Conversation.objects.filter(pk=conversation.pk).update(forgotten_before=2)
     assert [find_stored_item(key, each) is None for each in ids] == [True, True, False]
+
+
+def test_conversations_and_what_is_noted_on_them_have_the_same_limit(settings, key):
+    """Neither costs money, and no other limit holds: a program that begins them in a loop would fill the disk."""
+    settings.IMPORTED_TEXT_MEGABYTES = 1
+    noted = {f"{number}": "x" * 512 for number in range(16)}
+    begun = begin_conversation(key, (), noted)
+    room = 1_000_000 // Conversation.objects.get(pk=begun.pk).appended_bytes
+    Conversation.objects.filter(pk=begun.pk).update(appended_bytes=F("appended_bytes") * room)
+    with pytest.raises(AppendedTextFull):
+        begin_conversation(key, (), noted)
+    note_metadata(begun, {})
+    other = begin_conversation(key, (), {})  # in the room that is free again
+    with pytest.raises(AppendedTextFull):
+        note_metadata(other, noted)
+    Conversation.objects.filter(pk=begun.pk).update(appended_bytes=0, metadata=noted)  # as of a branch
+    note_metadata(begun, {})
+
+
+def test_a_page_of_long_items_has_fewer(monkeypatch, key):
+    monkeypatch.setattr(api_conversations, "MOST_CHARACTERS", 10)
+    lengths = (4, 4, 4, 30, 1)
+    conversation = begin_conversation(key, [PromptMessage("user", "x" * length) for length in lengths], {})
+    pages, after = [], ""
+    for _ in lengths:
+        found, has_more = list_items(conversation, WantedItems(after, 100, newest_first=False))
+        pages.append([len(item.message.content) for item in found])
+        after = found[-1].id
+        if not has_more:
+            break
+    assert pages == [[4, 4], [4], [30], [1]]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import gc
+import weakref
+from contextlib import suppress
 
 import pytest
 
@@ -25,3 +28,27 @@ async def test_a_stop_wins_over_a_refusal_that_comes_at_the_same_time():
     stopped.set()
     with pytest.raises(asyncio.CancelledError, match="the reason"):
         await seeing
+
+
+async def test_what_a_refused_request_held_is_free_at_once():
+    """An error has the frames that it came through: the megabytes of a refused request would wait for the collector."""
+
+    class Held:
+        """The body of a request."""
+
+    seen = []
+
+    async def refuse():
+        body = Held()
+        seen.append(weakref.ref(body))
+        raise MoneyUsedUp(opens_at=dt.datetime.now(dt.UTC))
+
+    gc.collect()
+    gc.disable()
+    try:
+        with suppress(MoneyUsedUp):
+            await finish_before_cancelling(refuse())
+        await asyncio.sleep(0)  # what woke this up has the error, too
+        assert seen[0]() is None
+    finally:
+        gc.enable()

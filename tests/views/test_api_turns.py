@@ -15,7 +15,8 @@ from conversations.core.api.chat_request import read_chat_request
 from conversations.core.api.repeats import RepeatMarks
 from conversations.core.errors import ParameterInvalid
 from conversations.live import user_turns
-from conversations.services.api.api_keys import make_key
+from conversations.models import ApiScope
+from conversations.services.api.api_keys import KeyBounds, make_key
 from conversations.services.api.event_queue import EventQueue, Failed
 from conversations.services.api.joined_chat import JoinedRequest
 from conversations.services.api.repeatable_requests import Repeatable
@@ -34,7 +35,7 @@ def begun(monkeypatch, settings):
     monkeypatch.setattr(user_turns, "REFUSAL_SECONDS", 0)
     seen = SimpleNamespace(now=0, most=0, way_out=asyncio.Event())
 
-    async def wait(begin):
+    async def wait(*_):
         seen.now += 1
         seen.most = max(seen.most, seen.now)
         await seen.way_out.wait()
@@ -124,4 +125,34 @@ async def test_a_client_that_goes_away_keeps_its_turn_until_its_thread_is_done(b
     assert begun.now == 1
     begun.way_out.set()
     assert (await second).status_code == 400
+    assert begun.most == 1
+
+
+CONVERSATION, RESPONSE = f"conversations/conv_{uuid.uuid4().hex}", f"responses/resp_{uuid.uuid4().hex}{1:016x}"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        *[("get", "models"), ("get", "models/m"), ("post", "responses"), ("post", "responses/input_tokens")],
+        *[("get", RESPONSE), ("delete", RESPONSE), ("get", f"{RESPONSE}/input_items"), ("post", f"{RESPONSE}/cancel")],
+        *[("post", "conversations"), *((method, CONVERSATION) for method in ("get", "post", "delete"))],
+        *[(method, f"{CONVERSATION}/items") for method in ("get", "post")],
+        *[("get", f"{CONVERSATION}/items/msg_1"), ("get", f"windowseat/{CONVERSATION}/export")],
+        *[("post", f"windowseat/{name}") for name in ("windows", "recall", "search")],
+        *[("get", f"windowseat/{name}") for name in ("usage", f"windows/{uuid.uuid4()}", f"{RESPONSE}/windows")],
+    ],
+)
+async def test_whatever_is_asked_waits_for_a_turn(begun, settings, method, path):
+    """There are few threads for programs; to read long conversations or store long texts takes one for seconds."""
+    settings.REQUESTS_PER_USER = 1
+    bounds = KeyBounds(scopes=tuple(ApiScope))
+    key = (await sync_to_async(make_key)(await sync_to_async(make_user)("alice"), name="a", bounds=bounds)).text
+    first = asyncio.create_task(ask(key))
+    await wait_in_loop(lambda: begun.now)
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    second = asyncio.create_task(getattr(AsyncClient(), method)(f"/v1/{path}", headers=headers))
+    await wait_in_loop(lambda: turns._turns()._waiting)
+    begun.way_out.set()
+    assert [answer.status_code for answer in await asyncio.gather(first, second)] == [400, 400]
     assert begun.most == 1

@@ -27,6 +27,9 @@ from .json_body import shown_name
 INPUT = "input"
 IMAGE = "input_image"
 MOST_ITEMS = 100_000
+# What is referred to is read for each reference: a body of megabytes could name a long message again and again.
+MOST_REFERENCES = 1_000
+MOST_REFERRED_CHARACTERS = 8_000_000
 # What stands in items beside what is read; `phase` changes nothing here, and `parsed` is what
 # the openai package adds of its own.
 FIELDS = {
@@ -105,6 +108,8 @@ class _Items:
     places: list[str] = field(default_factory=list)
     wait: dict[str, str] = field(default_factory=dict)
     pictures: dict[int, tuple[GivenPicture, ...]] = field(default_factory=dict, repr=False)
+    referred: int = 0
+    referred_characters: int = 0
 
     def take(self, item: Any, where: str) -> None:
         if not isinstance(item, Mapping):
@@ -145,9 +150,17 @@ class _Items:
         named = item.get("id")
         if isinstance(named, str) and named.startswith("rs_"):  # reasoning, which is in no later prompt
             return
+        self.referred += 1
+        if self.referred > MOST_REFERENCES:
+            reason = f"there are more than {MOST_REFERENCES:,} references; go on with previous_response_id"
+            raise ParameterInvalid(where, reason)
         found = self.find_item(named) if isinstance(named, str) else None
         if found is None:
             raise ParameterInvalid(f"{where}.id", "there is no stored item with this id; send the item itself")
+        self.referred_characters += len(found.content)
+        if self.referred_characters > MOST_REFERRED_CHARACTERS:
+            reason = f"the items referred to have more than {MOST_REFERRED_CHARACTERS:,} characters"
+            raise ParameterInvalid(where, reason)
         self._add(found, where)
 
     def _take_call(self, item: Mapping[str, Any], where: str) -> None:

@@ -23,11 +23,12 @@ from conversations.services.limits.key_limits import check_key_rate, lock_open_k
 from conversations.services.messages.post_message import title_from
 from conversations.services.windows.active_path import lock_conversation, refuse_while_replying
 
-from .appended_messages import append_for_program
+from .appended_messages import CONVERSATION_BYTES, append_for_program, metadata_bytes, take_room
 from .key_models import find_conversation_of_key
 
 MOST_APPENDED = 20
-READ_AT_ONCE = 100
+READ_AT_ONCE = 20
+MOST_CHARACTERS = 1_000_000  # of a page of items, unless one alone has more
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class StoredItem:
     def asked_call(self) -> PromptToolCall:
         return PromptToolCall.from_json(self.message.tool_calls[self.call or 0])
 
+    @property
+    def characters(self) -> int:
+        """How long it is, about."""
+        return len(self.message.content) if self.call is None else len(self.asked_call.arguments)
+
 
 @dataclass(frozen=True, slots=True)
 class WantedItems:
@@ -74,6 +80,7 @@ def begin_conversation(key: ApiKey, messages: Sequence[PromptMessage], metadata:
         conversation = start_conversation(
             user=key.owner, public_id=uuid.uuid4(), scenario_id=key.scenario_id if key.is_bound else None
         )
+        take_room(conversation, CONVERSATION_BYTES)
         note_metadata(conversation, metadata)
         if messages:
             append_items(key, conversation, messages)
@@ -81,15 +88,19 @@ def begin_conversation(key: ApiKey, messages: Sequence[PromptMessage], metadata:
 
 
 def note_metadata(conversation: Conversation, metadata: dict[str, str]) -> None:
-    """Store what a program notes on the conversation, in place of what it noted before."""
+    """Store what a program notes on the conversation, in place of what it noted before. Raises `AppendedTextFull`."""
+    with transaction.atomic():
+        locked = lock_conversation(conversation)
+        take_room(locked, metadata_bytes(metadata) - metadata_bytes(locked.metadata))
+        Conversation.objects.filter(pk=conversation.pk).update(metadata=metadata)
     conversation.metadata = metadata
-    Conversation.objects.filter(pk=conversation.pk).update(metadata=metadata)
 
 
 def append_items(key: ApiKey, conversation: Conversation, messages: Sequence[PromptMessage]) -> list[StoredItem]:
-    """Store *messages* behind the newest one; nothing replies to them. Counts for the rate of the key.
+    """Store *messages* behind the newest one; nothing replies to them.
 
-    Raises `ParameterInvalid` for a system message, `ReplyInProgress`.
+    Raises `ParameterInvalid` for a system message, `ReplyInProgress`, `AppendedTextFull`, and `ApiKeyRateReached` while
+    the key has asked for as many replies as it may.
     """
     if any(message.role == "system" for message in messages):
         raise ParameterInvalid("items", "system messages are not stored; instructions go with each request")
@@ -131,7 +142,7 @@ def list_items(
 ) -> tuple[list[StoredItem], bool]:
     """Return a page of items of the path, and whether there are more. Raises `ItemNotFound` for what is not on it.
 
-    None is told behind *last_position*.
+    None is told behind *last_position*. A page of long items has fewer than are wanted.
     """
     rows = _path(conversation).order_by("-position" if wanted.newest_first else "position")
     if last_position is not None:
@@ -140,15 +151,17 @@ def list_items(
         position = find_item(conversation, wanted.after).message.position
         rows = rows.filter(**{"position__lte" if wanted.newest_first else "position__gte": position})
     found: list[StoredItem] = []
+    characters = 0
     is_behind = not wanted.after
     for message in rows.iterator(chunk_size=READ_AT_ONCE):
         items = list(items_of(conversation, message))
         for item in reversed(items) if wanted.newest_first else items:
             if is_behind:
+                characters += item.characters
+                if len(found) == wanted.limit or (found and characters > MOST_CHARACTERS):
+                    return found, True
                 found.append(item)
             is_behind = is_behind or item.id == wanted.after
-        if len(found) > wanted.limit:
-            return found[: wanted.limit], True
     return found, False
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from django.conf import settings
 from django.db.models import F, Sum
+from django.db.models.functions import Greatest
 
 from conversations.core.errors import AppendedTextFull
 from conversations.core.prompt.messages import PromptMessage
@@ -19,6 +20,7 @@ from conversations.services.portability.chat_history import append_messages
 
 BYTES_PER_MEGABYTE = 1_000_000
 ROW_BYTES = 200  # that a row takes which holds nothing, about
+CONVERSATION_BYTES = 1_000  # the same of a conversation
 
 
 def append_for_program(
@@ -30,13 +32,23 @@ def append_for_program(
 
     *picture_ids* as `append_messages` takes them: pictures have a limit of their own.
     """
-    taken_bytes = sum(map(_bytes_of, messages))
+    take_room(conversation, sum(map(_bytes_of, messages)))
+    return append_messages(conversation, messages, picture_ids)
+
+
+def take_room(conversation: Conversation, taken_bytes: int) -> None:
+    """Count what a program stores in *conversation*, which is locked or new. Raises `AppendedTextFull`."""
     of_owner = Conversation.objects.filter(owner_id=conversation.owner_id)
     kept_bytes = of_owner.aggregate(bytes=Sum("appended_bytes", default=0))["bytes"]
-    if kept_bytes + taken_bytes > settings.IMPORTED_TEXT_MEGABYTES * BYTES_PER_MEGABYTE:
+    if taken_bytes > 0 and kept_bytes + taken_bytes > settings.IMPORTED_TEXT_MEGABYTES * BYTES_PER_MEGABYTE:
         raise AppendedTextFull(megabytes=settings.IMPORTED_TEXT_MEGABYTES)
-    Conversation.objects.filter(pk=conversation.pk).update(appended_bytes=F("appended_bytes") + taken_bytes)
-    return append_messages(conversation, messages, picture_ids)
+    Conversation.objects.filter(pk=conversation.pk).update(
+        appended_bytes=Greatest(F("appended_bytes") + taken_bytes, 0)
+    )
+
+
+def metadata_bytes(metadata: Mapping[str, str]) -> int:
+    return len(json.dumps(metadata, ensure_ascii=False).encode())
 
 
 def _bytes_of(message: PromptMessage) -> int:

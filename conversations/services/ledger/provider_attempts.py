@@ -106,6 +106,8 @@ async def finish_before_cancelling(work: Awaitable[R]) -> R:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
+    finally:
+        del task  # it has the error that it ended with, which has this frame: what it all holds would stay in memory
 
 
 def retry_pause_seconds(error: CompletionError, attempt: int, *, most_attempts: int = MOST_ATTEMPTS) -> float | None:

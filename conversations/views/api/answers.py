@@ -7,7 +7,7 @@ Browsers of other sites are refused unless API_ORIGINS names them: there, too, t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -20,7 +20,8 @@ from chatsite.accounts.models import SecurityEventKind
 from chatsite.accounts.security.security_log import record_security_event
 from chatsite.postgres.faults import is_database_away
 from chatsite.postgres.pool import is_pool_full, release_connection
-from conversations.core.errors import ApiKeyInvalid, ApiOff, ConversationError, SiteBusy
+from conversations.core.api.json_body import shown_name
+from conversations.core.errors import ApiKeyInvalid, ApiOff, ConversationError, ParameterInvalid, SiteBusy
 from conversations.live.database_threads import in_api_thread
 from conversations.models import ApiKey, ApiScope
 from conversations.services.api.api_keys import authenticate, note_use, require_scope
@@ -64,6 +65,19 @@ def answers_api(method: str, *scopes: ApiScope) -> Callable[[ApiView], ApiView]:
         return answer
 
     return decorate
+
+
+def read_query(request: HttpRequest, *names: str, lists: Collection[str] = ()) -> dict[str, str]:
+    """Return what the query string says. Raises `ParameterInvalid` for what is none of *names*, or is there twice.
+
+    Of *lists* there may be several.
+    """
+    for name, values in request.GET.lists():
+        if name not in (*names, *lists):
+            raise ParameterInvalid(shown_name(name), "it is not supported")
+        if name in names and len(values) > 1:
+            raise ParameterInvalid(name, "it is there twice")
+    return request.GET.dict()
 
 
 async def in_database(answer: Callable[..., Answer], *arguments: Any) -> Answer:

@@ -22,7 +22,7 @@ from conversations.services.api.running_chat import RunningChat
 from .answer_stream import stream_answer, wait_for_first_word
 from .answers import answers_api
 from .chat_answers import ChatAnswer
-from .turns import begin_in_turn, check_readers, note_reader
+from .turns import check_readers, in_turn, note_reader
 
 WINDOW = "x-windowseat-window"
 REPEATED = "Idempotent-Replayed"  # as Stripe says that it is the answer to an earlier request
@@ -33,7 +33,7 @@ Begun = tuple[ChatRequest, PreparedChat | AskedReply | JoinedRequest, Repeatable
 async def chat_completions(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     named = request.headers.get(CONVERSATION_HEADER)
     marks = read_repeat_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
-    asked, begun, repeatable = await begin_in_turn(key.owner_id, lambda: _begin(key, request.body, named, marks))
+    asked, begun, repeatable = await in_turn(key, lambda: _begin(key, request.body, named, marks))
     is_repeated = isinstance(begun, JoinedRequest) or (isinstance(begun, AskedReply) and begun.is_repeated)
     if is_repeated:
         check_readers(key.owner_id)

@@ -5,6 +5,7 @@ There is no list of conversations, as OpenAI has none: a program knows those who
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, JsonResponse
@@ -26,13 +27,14 @@ from conversations.services.api.api_conversations import (
 )
 from conversations.services.conversations.deletion import delete_conversation
 
-from .answers import answers_api, by_method, in_database
-from .item_pages import item_of, page_of, read_wanted_items
+from .answers import answers_api, by_method, read_query
+from .item_pages import IN_QUERY, item_of, page_of, read_wanted_items
+from .turns import in_turn
 
 
 @answers_api("POST", ApiScope.CHAT)
 async def conversations(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
-    return JsonResponse(await in_database(_begin, key, request.body))
+    return JsonResponse(await in_turn(key, lambda: _begin(key, request.body)))
 
 
 def _begin(key: ApiKey, body: bytes) -> dict[str, Any]:
@@ -43,12 +45,12 @@ def _begin(key: ApiKey, body: bytes) -> dict[str, Any]:
 
 @answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def _read(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
-    return JsonResponse(_about(await in_database(find_api_conversation, key, conversation_id)))
+    return JsonResponse(_about(await in_turn(key, find_api_conversation, key, conversation_id)))
 
 
 @answers_api("POST", ApiScope.MANAGE)
 async def _update(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
-    return JsonResponse(await in_database(_note, key, conversation_id, request.body))
+    return JsonResponse(await in_turn(key, lambda: _note(key, conversation_id, request.body)))
 
 
 def _note(key: ApiKey, conversation_id: str, body: bytes) -> dict[str, Any]:
@@ -63,7 +65,7 @@ def _note(key: ApiKey, conversation_id: str, body: bytes) -> dict[str, Any]:
 @answers_api("DELETE", ApiScope.MANAGE)
 async def _delete(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
     """Delete it as the page does: its owner can bring it back there for 30 days."""
-    await in_database(lambda: delete_conversation(find_api_conversation(key, conversation_id)))
+    await in_turn(key, lambda: delete_conversation(find_api_conversation(key, conversation_id)))
     return JsonResponse({"id": conversation_id, "object": "conversation.deleted", "deleted": True})
 
 
@@ -72,25 +74,26 @@ conversation = by_method(GET=_read, POST=_update, DELETE=_delete)
 
 @answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def _list(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
-    return JsonResponse(await in_database(_listed, key, conversation_id, request.GET.dict()))
+    return await in_turn(key, _listed, key, conversation_id, read_query(request, *IN_QUERY))
 
 
-def _listed(key: ApiKey, conversation_id: str, query: dict[str, str]) -> dict[str, Any]:
+def _listed(key: ApiKey, conversation_id: str, query: Mapping[str, str]) -> JsonResponse:
+    """Return a page of items, as it is sent: much text would take the event loop a moment to write."""
     wanted = read_wanted_items(query)
-    return page_of(*list_items(find_api_conversation(key, conversation_id), wanted))
+    return JsonResponse(page_of(*list_items(find_api_conversation(key, conversation_id), wanted)))
 
 
 @answers_api("POST", ApiScope.CHAT)
 async def _append(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
-    return JsonResponse(await in_database(_appended, key, conversation_id, request.body))
+    return await in_turn(key, lambda: _appended(key, conversation_id, request.body))
 
 
-def _appended(key: ApiKey, conversation_id: str, body: bytes) -> dict[str, Any]:
+def _appended(key: ApiKey, conversation_id: str, body: bytes) -> JsonResponse:
     found = find_api_conversation(key, conversation_id)
     messages = read_items(_fields(body, "items").get("items"), "items", most=MOST_APPENDED)
     if not messages:
         raise ParameterInvalid("items", "at least one is needed")
-    return page_of(append_items(key, found, messages), has_more=False)
+    return JsonResponse(page_of(append_items(key, found, messages), has_more=False))
 
 
 items = by_method(GET=_list, POST=_append)
@@ -98,7 +101,7 @@ items = by_method(GET=_list, POST=_append)
 
 @answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def item(request: HttpRequest, *, key: ApiKey, conversation_id: str, item_id: str) -> JsonResponse:
-    found = await in_database(lambda: find_item(find_api_conversation(key, conversation_id), item_id))
+    found = await in_turn(key, lambda: find_item(find_api_conversation(key, conversation_id), item_id))
     return JsonResponse(item_of(found))
 
 

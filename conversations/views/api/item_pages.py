@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conversations.core.api.json_body import shown_name
 from conversations.core.errors import ParameterInvalid
 from conversations.services.api.api_conversations import StoredItem, WantedItems
 
@@ -13,14 +12,12 @@ from .response_answers import call_item, message_item
 
 MOST_LISTED = 100
 LISTED = 20
+IN_QUERY = ("after", "limit", "order")
 STATUSES = {"streaming": "in_progress", "complete": "completed"}
 
 
 def read_wanted_items(query: Mapping[str, str]) -> WantedItems:
     """Return which page of items *query* asks for. Raises `ParameterInvalid`."""
-    for name in query:
-        if name not in ("after", "limit", "order"):
-            raise ParameterInvalid(shown_name(name), "it is not supported")
     limit, order = query.get("limit", str(LISTED)), query.get("order", "desc")
     if not limit.isascii() or not limit.isdigit() or len(limit) > 3 or not 1 <= int(limit) <= MOST_LISTED:
         raise ParameterInvalid("limit", f"a whole number from 1 to {MOST_LISTED} is needed")

@@ -10,21 +10,22 @@ from conversations.models import ApiKey, ApiScope
 from conversations.providers.catalog.language_models import ConfiguredModel
 from conversations.services.api.key_models import find_model_of_key, models_of_key
 
-from .answers import answers_api, in_database
+from .answers import answers_api
+from .turns import in_turn
 
 SINCE = 0  # when a model was made is not known here
 
 
 @answers_api("GET", *ApiScope)
 async def language_models(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
-    models = await in_database(models_of_key, key)
+    models = await in_turn(key, models_of_key, key)
     return JsonResponse({"object": "list", "data": [_about(configured) for configured in models]})
 
 
 @answers_api("GET", *ApiScope)
 async def language_model(request: HttpRequest, *, key: ApiKey, name: str) -> JsonResponse:
     """Tell of one of them. Raises `LanguageModelNotOffered`."""
-    return JsonResponse(_about(await in_database(find_model_of_key, key, name)))
+    return JsonResponse(_about(await in_turn(key, find_model_of_key, key, name)))
 
 
 def _about(configured: ConfiguredModel) -> dict[str, Any]:

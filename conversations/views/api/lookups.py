@@ -11,22 +11,27 @@ from django.http import HttpRequest, JsonResponse
 
 from conversations.core.api.item_ids import StoredId, conversation_id
 from conversations.core.api.lookup_request import read_recall_request, read_search_request
+from conversations.core.errors import PromptError
 from conversations.models import ApiKey, ApiScope
 from conversations.selectors.search.hits import MessageHit, TitleHit
 from conversations.services.api.look_up import FoundPassage, recall_for_key, search_for_key
 
 from .answers import answers_api
-from .turns import begin_in_turn
+from .turns import in_turn
 
 
 @answers_api("POST", ApiScope.READ)
 async def recall(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
     """Tell which older messages recall would find for a question in a conversation."""
-    return JsonResponse(await begin_in_turn(key.owner_id, lambda: _recall(key, request.body)))
+    return JsonResponse(await in_turn(key, lambda: _recall(key, request.body)))
 
 
 def _recall(key: ApiKey, body: bytes) -> dict[str, Any]:
-    found = recall_for_key(key, read_recall_request(body))
+    try:
+        found = recall_for_key(key, read_recall_request(body))
+    except PromptError as error:
+        error.parameter = "question"
+        raise
     return {
         "object": "windowseat.recall",
         "data": [_passage(each) for each in found.passages],
@@ -53,7 +58,7 @@ def _passage(found: FoundPassage) -> dict[str, Any]:
 @answers_api("POST", ApiScope.READ)
 async def search(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
     """Search the owner's conversations, as the page does."""
-    return JsonResponse(await begin_in_turn(key.owner_id, lambda: _search(key, request.body)))
+    return JsonResponse(await in_turn(key, lambda: _search(key, request.body)))
 
 
 def _search(key: ApiKey, body: bytes) -> dict[str, Any]:

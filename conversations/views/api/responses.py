@@ -5,9 +5,10 @@ With `store: false` it is a chat completion in another form; else it is a reply 
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -39,19 +40,21 @@ from conversations.services.api.stored_responses import (
 )
 
 from .answer_stream import stream_answer, wait_for_first_word
-from .answers import answers_api, by_method, in_database
+from .answers import answers_api, by_method, read_query
 from .chat_completions import REPEATED, WINDOW
-from .item_pages import page_of, read_wanted_items
+from .item_pages import IN_QUERY, page_of, read_wanted_items
 from .response_answers import ResponseEvents, ResponseHead, output_of, status_of
-from .turns import begin_in_turn, check_readers, note_reader
+from .turns import check_readers, in_turn, note_reader
 
+INCLUDES = ("include", "include[]")
 LARGEST_NUMBER = 2**63 - 1
+NUMBER = re.compile(r"[0-9]{1,19}")
 
 
 @answers_api("POST", ApiScope.CHAT)
 async def responses(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     marks = read_repeat_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
-    asked, begun, repeatable = await begin_in_turn(key.owner_id, lambda: _begin(key, request.body, marks))
+    asked, begun, repeatable = await in_turn(key, lambda: _begin(key, request.body, marks))
     is_repeated = isinstance(begun, JoinedRequest) or (isinstance(begun, StoredResponse) and begun.asked.is_repeated)
     if is_repeated:
         check_readers(key.owner_id)
@@ -133,9 +136,9 @@ def _stream_of(events: ResponseEvents, running: EventQueue) -> StreamingHttpResp
 async def _read(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
     """Tell how far a response is, or go on with the stream of one that is made in the background."""
     streams, starting_after = _query(request)
-    found = await in_database(find_response, key, response_id)
+    found = await in_turn(key, find_response, key, response_id)
     if not streams:
-        return JsonResponse(await in_database(_as_it_stands, found))
+        return JsonResponse(await in_turn(key, _as_it_stands, found))
     if not found.is_background:
         raise ParameterInvalid("stream", "only a response that was made with background: true can be read again so")
     events = ResponseEvents(
@@ -153,7 +156,7 @@ async def _read(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpR
 
 @answers_api("DELETE", ApiScope.MANAGE)
 async def _delete(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
-    await in_database(delete_response, key, response_id)
+    await in_turn(key, delete_response, key, response_id)
     return JsonResponse({"id": response_id, "object": "response", "deleted": True})
 
 
@@ -162,28 +165,29 @@ response = by_method(GET=_read, DELETE=_delete)
 
 @answers_api("POST", ApiScope.CHAT)
 async def cancel(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
-    found = await in_database(cancel_response, key, response_id)
-    return JsonResponse(await in_database(_as_it_stands, found))
+    found = await in_turn(key, cancel_response, key, response_id)
+    return JsonResponse(await in_turn(key, _as_it_stands, found))
 
 
 @answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def input_items(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
     """List what a response could read: the messages up to the one that it answers."""
-    return JsonResponse(await in_database(_list_input, key, response_id, request.GET.dict()))
+    return await in_turn(key, _list_input, key, response_id, read_query(request, *IN_QUERY))
 
 
-def _list_input(key: ApiKey, response_id: str, query: dict[str, str]) -> dict[str, Any]:
+def _list_input(key: ApiKey, response_id: str, query: Mapping[str, str]) -> JsonResponse:
     wanted = read_wanted_items(query)
     conversation, reply = find_reply_of_key(key, response_id)
     if reply.active:
-        return page_of(*list_items(conversation, wanted, last_position=reply.answered_message.position))
-    return page_of(list(items_of(conversation, reply.answered_message)), has_more=False)
+        items = list_items(conversation, wanted, last_position=reply.answered_message.position)
+        return JsonResponse(page_of(*items))
+    return JsonResponse(page_of(list(items_of(conversation, reply.answered_message)), has_more=False))
 
 
 @answers_api("POST", ApiScope.CHAT)
 async def input_tokens(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     """Count the tokens of the window that would be sent."""
-    tokens = await begin_in_turn(key.owner_id, lambda: _count(key, request.body))
+    tokens = await in_turn(key, lambda: _count(key, request.body))
     return JsonResponse({"object": "response.input_tokens", "input_tokens": tokens})
 
 
@@ -194,20 +198,18 @@ def _count(key: ApiKey, body: bytes) -> int:
 
 def _query(request: HttpRequest) -> tuple[bool, int]:
     """Return whether a stream is asked for, and after which number. Raises `ParameterInvalid`."""
-    for name in request.GET:
-        if name not in ("stream", "starting_after", "include", "include[]", "include_obfuscation"):
-            raise ParameterInvalid(name, "it is not supported")
-    if any(each != INCLUDED for name in ("include", "include[]") for each in request.GET.getlist(name)):
+    query = read_query(request, "stream", "starting_after", "include_obfuscation", lists=INCLUDES)
+    if any(each != INCLUDED for name in INCLUDES for each in request.GET.getlist(name)):
         raise ParameterInvalid("include", f"only {INCLUDED} is supported")
-    if request.GET.get("include_obfuscation", "false") != "false":
+    if query.get("include_obfuscation", "false") != "false":
         raise ParameterInvalid("include_obfuscation", "only false is supported")
-    streams = request.GET.get("stream", "false")
+    streams = query.get("stream", "false")
     if streams not in ("true", "false"):
         raise ParameterInvalid("stream", "true or false is needed")
-    after = request.GET.get("starting_after", "-1")
-    if "starting_after" in request.GET and (not after.isascii() or not after.isdigit() or int(after) > LARGEST_NUMBER):
+    after = query.get("starting_after")
+    if after is not None and (not NUMBER.fullmatch(after) or int(after) > LARGEST_NUMBER):
         raise ParameterInvalid("starting_after", "a whole number is needed")
-    return streams == "true", int(after)
+    return streams == "true", -1 if after is None else int(after)
 
 
 def _as_it_stands(found: StoredResponse) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
-from conversations.core.api.json_body import shown_name
 from conversations.core.errors import ExportUnderWay, ParameterInvalid, TemporaryNotExported
 from conversations.models import ApiKey, ApiScope
 from conversations.services.api.api_conversations import find_api_conversation
@@ -14,20 +13,17 @@ from conversations.views.http.export_stream import export_response
 from conversations.views.portability.exports import KINDS, gather
 from conversations.wording.error_sentences import ReaderLocale
 
-from .answers import answers_api, in_database
+from .answers import answers_api, read_query
+from .turns import in_turn
 
 
 @answers_api("GET", ApiScope.READ)
 async def export(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> HttpResponseBase:
-    return await in_database(_export, request, key, conversation_id)
+    return await in_turn(key, _export, key, conversation_id, read_query(request, "kind").get("kind", ""))
 
 
-def _export(request: HttpRequest, key: ApiKey, conversation_id: str) -> HttpResponseBase:
-    for name in request.GET:
-        if name != "kind":
-            raise ParameterInvalid(shown_name(name), "it is not supported")
+def _export(key: ApiKey, conversation_id: str, kind: str) -> HttpResponseBase:
     conversation = find_api_conversation(key, conversation_id)
-    kind = request.GET.get("kind")
     if kind not in KINDS:
         raise ParameterInvalid("kind", f"it is none of {', '.join(sorted(KINDS))}")
     if conversation.is_temporary:

@@ -1,4 +1,4 @@
-"""Turns at `/v1`: of one owner so many requests are begun at once, and so many answers to earlier requests read."""
+"""Turns at `/v1`: of one owner so many requests are worked on at once, and so many answers to earlier requests read."""
 
 from __future__ import annotations
 
@@ -6,36 +6,38 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
 
 from conversations.core.errors import TooManyRequestsAtOnce
 from conversations.live.user_turns import QueueFull, UserTurns
+from conversations.models import ApiKey
 from conversations.services.api.event_queue import EventQueue
 from conversations.services.ledger.provider_attempts import finish_before_cancelling
 
 from .answers import in_database
 
-Begun = TypeVar("Begun")
-MOST_WAITING = 64  # requests of one owner that wait to be begun
+Answer = TypeVar("Answer")
+MOST_WAITING = 64  # requests of one owner that wait for their turn
 MOST_READERS = 32  # of one owner, of answers that were asked for before: no other limit holds for them
 _turns_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, UserTurns] = WeakKeyDictionary()
 _readers_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Counter[int]] = WeakKeyDictionary()
 
 
-async def begin_in_turn(owner_id: int, begin: Callable[[], Begun]) -> Begun:
-    """Run *begin* in a thread, for so many requests of one owner at once as they may ask for pages.
+async def in_turn(key: ApiKey, answer: Callable[..., Answer], *arguments: Any) -> Answer:
+    """Run *answer*, which reads and writes rows, in a thread: for so many requests of the key's owner at once as they
+    may ask for pages.
 
-    Reading and counting takes the processor. The others wait in their order, without a database connection and with
-    their bodies unread. Raises `TooManyRequestsAtOnce` where too many wait.
+    Reading and counting takes the processor, and there are few threads. The others wait in their order, without a
+    database connection and with their bodies unread. Raises `TooManyRequestsAtOnce` where too many wait.
     """
     turns = _turns()
     try:
-        async with turns.turn(owner_id):
+        async with turns.turn(key.owner_id):
             # Its thread goes on where its client goes away, and keeps its turn.
-            return await finish_before_cancelling(in_database(begin))
+            return await finish_before_cancelling(in_database(answer, *arguments))
     except QueueFull:
         raise TooManyRequestsAtOnce from None
 

@@ -9,7 +9,6 @@ from typing import Any
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
-from conversations.core.api.json_body import shown_name
 from conversations.core.errors import ParameterInvalid
 from conversations.models import ApiKey, ApiScope
 from conversations.selectors.figures.figures import Figures
@@ -20,8 +19,8 @@ from conversations.services.api.usage_of_key import read_usage, read_usage_by_ke
 from conversations.views.usage.period_form import EARLIEST, MOST_DAYS
 from conversations.views.usage.usage_files import FIGURES_IN_FILES
 
-from .answers import answers_api
-from .turns import begin_in_turn
+from .answers import answers_api, read_query
+from .turns import in_turn
 
 GROUPS = ("day", "language_model", "purpose", "api_key")
 DAYS = 30
@@ -29,13 +28,10 @@ DAYS = 30
 
 @answers_api("GET", ApiScope.READ)
 async def usage(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
-    return JsonResponse(await begin_in_turn(key.owner_id, lambda: _usage(key, request.GET.dict())))
+    return JsonResponse(await in_turn(key, _usage, key, read_query(request, "by", "from", "to")))
 
 
 def _usage(key: ApiKey, query: Mapping[str, str]) -> dict[str, Any]:
-    for name in query:
-        if name not in ("by", "from", "to"):
-            raise ParameterInvalid(shown_name(name), "it is not supported")
     by = query.get("by", "day")
     if by not in GROUPS:
         raise ParameterInvalid("by", f"it is none of {', '.join(GROUPS)}")

@@ -14,8 +14,8 @@ from conversations.services.api.preview_window import preview_window
 from conversations.services.api.stored_responses import find_reply_of_key
 from conversations.views.http.api_errors import error_body
 
-from .answers import answers_api, in_database
-from .turns import begin_in_turn
+from .answers import answers_api
+from .turns import in_turn
 
 TOLD = (
     *("language_model", "input_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens"),
@@ -25,7 +25,7 @@ TOLD = (
 
 @answers_api("GET", ApiScope.READ)
 async def window(request: HttpRequest, *, key: ApiKey, window_id: uuid.UUID) -> JsonResponse:
-    return JsonResponse(await in_database(_window, key, window_id))
+    return JsonResponse(await in_turn(key, _window, key, window_id))
 
 
 def _window(key: ApiKey, window_id: uuid.UUID) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def _record_of(completion: Completion) -> dict[str, Any]:
 @answers_api("GET", ApiScope.READ)
 async def of_response(request: HttpRequest, *, key: ApiKey, response_id: str) -> JsonResponse:
     """Tell the records of all requests for a stored response, in their order: its steps, and what was sent again."""
-    return JsonResponse(await in_database(_of_response, key, response_id))
+    return JsonResponse(await in_turn(key, _of_response, key, response_id))
 
 
 def _of_response(key: ApiKey, response_id: str) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _of_response(key: ApiKey, response_id: str) -> dict[str, Any]:
 async def preview(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
     """Tell the window that a chat completion would be sent in, and what it would cost at most. Nothing is sent."""
     named = request.headers.get(CONVERSATION_HEADER)
-    return JsonResponse(await begin_in_turn(key.owner_id, lambda: _preview(key, request.body, named)))
+    return JsonResponse(await in_turn(key, lambda: _preview(key, request.body, named)))
 
 
 def _preview(key: ApiKey, body: bytes, conversation: str | None) -> dict[str, Any]:
