@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import openai
 import pytest
 
-from tests.support.patience import PATIENCE_SECONDS
+from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 from .test_api import client_of, make_key
 from .test_responses import ANSWER, TOOL, sent
@@ -214,3 +214,39 @@ def test_what_a_query_string_says_twice_or_too_long_is_named(client, parameter, 
     with pytest.raises(openai.BadRequestError) as refusal:
         client.get(f"/{path.format(**named)}", cast_to=object)
     assert refusal.value.param == parameter
+
+
+def test_what_a_keys_own_money_does_not_cover_is_not_stored(site):
+    """Or each try would leave a message with a reply that failed on the page."""
+    own = client_of(site, make_key(site, per_day_usd="0.0001"), max_retries=0)
+    conversation = own.conversations.create(items=[HELLO, SAID])
+    count = "SELECT count(*) FROM conversations_message"
+    before = site.database.value(count)
+    for ask in (
+        lambda: own.responses.create(model="ok", input="Say hello."),
+        lambda: own.responses.create(model="ok", input=[HELLO, CALL, OUTPUT]),
+        lambda: own.responses.create(model="ok", input="Say hello.", conversation=conversation.id),
+        lambda: own.chat.completions.create(
+            model="ok",
+            messages=[{"role": "user", "content": "Say hello."}],
+            extra_headers={"x-windowseat-conversation": public_id(conversation.id)},
+        ),
+    ):
+        with pytest.raises(openai.RateLimitError) as refusal:
+            ask()
+        assert refusal.value.code == "key_money_used_up"
+        assert int(refusal.value.response.headers["Retry-After"]) > 0
+    assert site.database.value(count) == before
+
+
+def test_a_limit_that_is_reached_while_a_reply_waits_is_told_as_one(parted_site):
+    """The money is spent after it was asked for, and before the worker asks the provider."""
+    site = parted_site
+    key = make_key(site, per_day_usd="0.05")
+    client = client_of(site, key, max_retries=0)
+    response = client.responses.create(model="ok", input="Say hello.", background=True)
+    spend = "UPDATE conversations_apikey SET money_per_day_usd = 0.0001 WHERE lookup = %s"
+    site.database.rows(spend, key.split("_")[1])
+    site.run_worker()
+    wait_for(lambda: client.responses.retrieve(response.id).status == "failed", "it is refused")
+    assert client.responses.retrieve(response.id).error.code == "rate_limit_exceeded"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.patience import wait_for
 
-from .test_api import client_of, make_key, rows_of
+from .test_api import client_of, make_key, revoke, rows_of
 from .test_responses import ANSWER, conversation_of
 
 FACT = "The spare key lies beneath the blue flowerpot."
@@ -309,3 +309,22 @@ def test_a_key_without_the_scope_looks_nothing_up(site, long_conversation):
         with pytest.raises(openai.PermissionDeniedError) as refusal:
             ask()
         assert refusal.value.code == "scope_missing"
+
+
+def test_an_export_ends_with_its_key(site):
+    """A client may read it as slowly as it likes; what it has not read by then it does not get."""
+    key = make_key(site, scopes=("chat", "read"))
+    client = client_of(site, key)
+    items = [{"type": "message", "role": "user", "content": "word " * 150_000}] * 10
+    conversation = client.conversations.create(items=items)
+    client.conversations.items.create(conversation.id, items=items)
+    connection = http.client.HTTPConnection(urlsplit(site.address).netloc, timeout=60)
+    path = f"/v1/windowseat/conversations/{conversation.id}/export?kind=json"
+    connection.request("GET", path, headers={"Authorization": f"Bearer {key}"})
+    answer = connection.getresponse()
+    assert answer.status == 200
+    answer.read(1_000)
+    revoke(site, key)
+    with pytest.raises(http.client.IncompleteRead):
+        answer.read()
+    connection.close()

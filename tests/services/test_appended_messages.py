@@ -6,7 +6,9 @@ import pytest
 from django.db.models import F
 
 from conversations.core.api.item_ids import StoredId
-from conversations.core.errors import AppendedTextFull
+from conversations.core.api.repeats import RepeatMarks
+from conversations.core.api.response_request import read_response_request
+from conversations.core.errors import AppendedTextFull, ConversationNotFound
 from conversations.core.prompt.messages import PromptMessage
 from conversations.models import Conversation, Message
 from conversations.services.api import api_conversations
@@ -18,7 +20,9 @@ from conversations.services.api.api_conversations import (
     note_metadata,
 )
 from conversations.services.api.api_keys import make_key
-from conversations.services.api.ask_response import find_stored_item
+from conversations.services.api.ask_response import ask_response, find_stored_item
+from conversations.services.api.repeatable_requests import Repeatable
+from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.support.people import begin, make_user, post
@@ -79,6 +83,18 @@ def test_conversations_and_what_is_noted_on_them_have_the_same_limit(settings, k
         note_metadata(other, noted)
     Conversation.objects.filter(pk=begun.pk).update(appended_bytes=0, metadata=noted)  # as of a branch
     note_metadata(begun, {})
+
+
+def test_a_repeated_request_finds_no_response_of_a_deleted_conversation(key, settings):
+    settings.LANGUAGE_MODELS = "windowseat-demo"
+    request = read_response_request(b'{"model": "windowseat-demo", "input": "Hello"}')
+    repeatable = Repeatable(key, RepeatMarks("a-key"), request.chat.asked_for)
+    first = ask_response(key, request, repeatable)
+    assert ask_response(key, request, repeatable).id == first.id
+    end_reply(first.asked.reply_id, COMPLETE, content="Hello.")
+    delete_conversation(first.asked.conversation)
+    with pytest.raises(ConversationNotFound):
+        ask_response(key, request, repeatable)
 
 
 def test_a_page_of_long_items_has_fewer(monkeypatch, key):

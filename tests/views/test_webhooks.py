@@ -86,6 +86,16 @@ def test_an_address_that_may_not_be_sent_to_is_refused(client, key, address, url
     assert not Webhook.objects.exists()
 
 
+def test_an_address_that_may_not_be_sent_to_any_more_gets_no_new_secret(client, key, address, settings):
+    settings.WEBHOOK_HOSTS = ["10.0.0.1"]
+    client.post(address, {"url": "http://10.0.0.1/", "action": "save"})
+    before = secret_of(Webhook.objects.get(api_key=key))
+    settings.WEBHOOK_HOSTS = []
+    answer = client.post(address, {"action": "secret"})
+    assert (answer.status_code, "Nothing is sent there" in words(answer)) == (400, True)
+    assert secret_of(Webhook.objects.get(api_key=key)) == before
+
+
 def test_a_test_says_what_became_of_it(client, key, address):
     webhook = set_webhook(key, URL).webhook
     client.post(address, {"action": "test"})

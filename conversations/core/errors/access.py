@@ -123,8 +123,11 @@ class LimitReached(AccessError):
     template = "You have reached your limit for now. It resets at %(opens_at)s."
 
     def __init__(self, *, opens_at: dt.datetime) -> None:
-        self.opens_at = opens_at
         super().__init__(opens_at=opens_at.astimezone(dt.UTC).isoformat())
+
+    @property
+    def opens_at(self) -> dt.datetime:
+        return dt.datetime.fromisoformat(str(self.params["opens_at"]))
 
 
 class MessageRateReached(LimitReached):

@@ -19,7 +19,7 @@ from conversations.core.api.json_body import shown_name
 from conversations.core.errors import MessageExcluded, ParameterInvalid, ReplyInProgress
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.live.fanout import MESSAGES, RUNS, publish
-from conversations.models import Conversation, Message, PathChange, ToolCall
+from conversations.models import ApiKey, Conversation, Message, PathChange, ToolCall
 from conversations.services.language_models.model_context import conversation_context
 from conversations.services.limits.message_checks import check_message_length, check_regeneration
 from conversations.services.portability.imported_steps import make_steps
@@ -28,8 +28,8 @@ from conversations.services.windows.active_path import add_reply
 from .appended_messages import append_for_program
 
 
-def answer_calls(conversation: Conversation, outputs: Mapping[str, str]) -> Message:
-    """Return a new reply behind the calls of the newest one and their *outputs*; *conversation* is locked.
+def answer_calls(key: ApiKey, conversation: Conversation, outputs: Mapping[str, str]) -> Message:
+    """Return a new reply behind the calls of the newest one and their *outputs*; key and conversation are locked.
 
     Raises `ParameterInvalid` unless each call has its output, `ReplyInProgress`, or what `check_regeneration` raises.
     """
@@ -40,7 +40,7 @@ def answer_calls(conversation: Conversation, outputs: Mapping[str, str]) -> Mess
         raise ReplyInProgress
     calls = [PromptToolCall.from_json(call) for call in asked.tool_calls]
     _check_each_is_answered(calls, outputs)
-    _check_limits(conversation, asked.parent)
+    _check_limits(key, conversation, asked.parent)
     context = conversation_context(conversation)
     asked.content_tokens = context.content_tokens(PromptMessage("assistant", asked.content, tool_calls=tuple(calls)))
     asked.encoding = context.language_model.encoding
@@ -50,6 +50,7 @@ def answer_calls(conversation: Conversation, outputs: Mapping[str, str]) -> Mess
 
 
 def ask_behind_steps(
+    key: ApiKey,
     conversation: Conversation,
     newest: PromptMessage,
     steps: Sequence[PromptMessage],
@@ -57,11 +58,11 @@ def ask_behind_steps(
 ) -> Message:
     """Return a new reply to *newest* behind *steps*, calls with their results, all of which are stored.
 
-    Raises what `check_regeneration` and `check_message_length` raise; *conversation* is locked.
+    Raises what `check_regeneration` and `check_message_length` raise; key and conversation are locked.
     """
     question, *rows = append_for_program(conversation, [newest, *steps], {0: picture_ids})
     check_message_length(question.content_tokens, effective_limits(conversation.owner))
-    _check_limits(conversation, question)
+    _check_limits(key, conversation, question)
     return _add_reply(conversation, question, rows)
 
 
@@ -73,10 +74,10 @@ def _check_each_is_answered(calls: Sequence[PromptToolCall], outputs: Mapping[st
         raise ParameterInvalid("input", f"the response before has no function call {shown_name(unknown)}")
 
 
-def _check_limits(conversation: Conversation, question: Message) -> None:
+def _check_limits(key: ApiKey, conversation: Conversation, question: Message) -> None:
     if question.excluded:
         raise MessageExcluded
-    check_regeneration(conversation.owner, conversation, question)
+    check_regeneration(conversation.owner, conversation, question, key=key)
 
 
 def _add_reply(conversation: Conversation, question: Message, steps: Sequence[Message]) -> Message:

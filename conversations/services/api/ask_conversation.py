@@ -82,6 +82,7 @@ def _ask(key: ApiKey, public_id: uuid.UUID, request: ChatRequest, repeatable: Re
             content=request.messages.newest.content,
             client_id=uuid.uuid4(),
             pictures=pictures,
+            key=locked,
         )
         Run.objects.filter(reply=posted.reply).update(api_key=key)
         if repeatable:

@@ -75,9 +75,15 @@ def ask_response(key: ApiKey, request: ResponseRequest, repeatable: Repeatable |
 
 
 def _find_first(key: ApiKey, repeatable: Repeatable | None) -> StoredResponse | None:
-    """Return the response to the same request, None where there was none."""
+    """Return the response to the same request, None where there was none.
+
+    Raises `ConversationNotFound` once its conversation is deleted.
+    """
     first = find_repeated(repeatable) if repeatable else None
-    return response_of(key, first.reply.conversation, first.reply, is_repeated=True) if first and first.reply else None
+    if not first or not first.reply:
+        return None
+    conversation = find_conversation_of_key(key, first.reply.conversation.public_id)
+    return response_of(key, conversation, first.reply, is_repeated=True)
 
 
 def _ask(
@@ -102,15 +108,16 @@ def _ask(
             client_id=uuid.uuid4(),
             pictures=pictures,
             parameters=parameters,
+            key=key,
         )
         return posted.reply
     locked = lock_conversation(conversation)
     refuse_while_replying(locked)
     use_parameters_of_run(locked, parameters)
     if request.outputs:
-        return answer_calls(locked, request.outputs)
+        return answer_calls(key, locked, request.outputs)
     locked.title = locked.title or title_from(messages.newest.content)
-    return ask_behind_steps(locked, messages.newest, messages.steps, pictures)
+    return ask_behind_steps(key, locked, messages.newest, messages.steps, pictures)
 
 
 def find_stored_item(key: ApiKey, item_id: str) -> PromptMessage | None:

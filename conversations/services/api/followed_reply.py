@@ -17,12 +17,11 @@ from functools import partial
 from django.db.models import Q, Sum
 
 from conversations.core.errors import (
-    CompletionError,
     ConversationError,
     ConversationNotFound,
     ReplyStopped,
 )
-from conversations.core.errors.stored_errors import sentence_for
+from conversations.core.errors.stored_errors import restore_error
 from conversations.core.frames.definitions import ReplyDelta, ReplyDone, ReplyFailed, ReplyHtml, ReplyReasoning
 from conversations.core.prompt.messages import PromptToolCall
 from conversations.live.database_retries import retry_while_database_down
@@ -183,9 +182,7 @@ def _end_of(reply: Message, text: str, reasoning: str, window_id: uuid.UUID | No
     if reply.state == MessageState.STOPPED:  # no finish reason says that the answer is not whole
         return Failed(ReplyStopped())
     if reply.state in (MessageState.FAILED, MessageState.INTERRUPTED):
-        error = CompletionError()
-        error.code, error.args = reply.error_code, (sentence_for(reply.error_code, reply.error_params),)  # type: ignore[misc]
-        return Failed(error)
+        return Failed(restore_error(reply.error_code, reply.error_params))
     rows = Completion.objects.filter(reply=reply)
     last = rows.order_by("-pk").first()
     sums = rows.aggregate(

@@ -9,6 +9,7 @@ of requests at once, each sees those before it.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from decimal import Decimal
 
 from django.db.models import Q, Sum
@@ -51,7 +52,12 @@ def lock_open_key(key_id: int) -> ApiKey:
 
 def check_key_money(key: ApiKey, worst_usd: Decimal | None) -> None:
     """Raise `ApiKeyMoneyUsedUp`, or `PriceUnknown`, unless the key's own money covers a request of *worst_usd*."""
-    for allowance in key_allowances(key):
+    check_key_allowances(key_allowances(key), worst_usd)
+
+
+def check_key_allowances(found: Iterable[Allowance], worst_usd: Decimal | None) -> None:
+    """Raise the same unless the allowances of a key cover it."""
+    for allowance in found:
         if worst_usd is None:
             raise PriceUnknown
         if allowance.refusal(worst_usd):

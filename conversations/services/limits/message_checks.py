@@ -6,6 +6,7 @@
     4. length             tokens of the message                                             MessageTooLong
     5. window             what must be sent fits the language model, pictures too           PromptError, PolicyFailed
     6. money              the allowances cover the most that the first request may cost     MoneyUsedUp, …
+                          and so does the money of the API key that asks                    ApiKeyMoneyUsedUp
 
 The limits of 1 to 4 are `EffectiveLimits` (`chatsite.accounts.limits`), the allowances of 6 `Allowance`
 (`conversations.core.money.allowance`). What must be sent stands at the top of `core.window.compute_window`.
@@ -37,7 +38,7 @@ from conversations.core.money.unit_prices import worst_case_usd
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
 from conversations.core.window.window_record import WindowRecord
-from conversations.models import Completion, Conversation, Message, Run
+from conversations.models import ApiKey, Completion, Conversation, Message, Run
 from conversations.models.completion import Purpose
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.pictures import SentPicture
@@ -54,6 +55,8 @@ from conversations.services.windows.build_window import (
     stored_message,
 )
 
+from .key_limits import check_key_allowances, key_allowances
+
 MINUTE = dt.timedelta(minutes=1)
 # What stands in the row of a request of a program, where that of a reply says more.
 NOT_ASKED_BEFORE = Value([], ArrayField(DateTimeField()))
@@ -61,11 +64,16 @@ RUNNING = Value("running", CharField())
 
 
 def check_message(
-    user: User, conversation: Conversation, content: str, *, pictures: Sequence[SentPicture] = ()
+    user: User,
+    conversation: Conversation,
+    content: str,
+    *,
+    pictures: Sequence[SentPicture] = (),
+    key: ApiKey | None = None,
 ) -> HistoryMessage:
     """Return *content* as the newest message, counted with its *pictures*. Raises the error of the first failed check.
 
-    User and conversation have to be locked.
+    User and conversation have to be locked, and *key*, where a program asks.
     """
     limits = effective_limits(user)
     check_one_more_reply(user, limits)
@@ -74,7 +82,7 @@ def check_message(
     check_message_length(draft.content_tokens, limits)
     draft = newest_with_pictures(draft, pictures, conversation=conversation)
     check_it_fits(conversation, draft)
-    check_money(user, limits, conversation, draft)
+    check_money(user, limits, conversation, draft, key=key)
     return draft
 
 
@@ -85,6 +93,7 @@ def check_regeneration(
     *,
     reply_reserve_tokens: int | None = None,
     text_so_far: HistoryMessage | None = None,
+    key: ApiKey | None = None,
 ) -> None:
     """Check the same for another reply to *question*, which is stored: but for its length, which was accepted.
 
@@ -96,7 +105,7 @@ def check_regeneration(
     newest = stored_message(question, conversation_context(conversation), conversation=conversation)
     policy = conversation_policy(conversation, reply_reserve_tokens=reply_reserve_tokens)
     check_it_fits(conversation, newest, policy=policy, text_so_far=text_so_far)
-    check_money(user, limits, conversation, newest, policy=policy, text_so_far=text_so_far)
+    check_money(user, limits, conversation, newest, policy=policy, text_so_far=text_so_far, key=key)
 
 
 def check_one_more_reply(user: User, limits: EffectiveLimits) -> None:
@@ -180,18 +189,21 @@ def check_money(
     *,
     policy: WindowPolicy | None = None,
     text_so_far: HistoryMessage | None = None,
+    key: ApiKey | None = None,
 ) -> None:
     """Raise the error that asking for a reply to *newest* would end with.
 
     Only a look, so that no message is stored in vain: what counts is what `open_completion` reserves. The window is
     chosen for it, but only where money is limited.
     """
-    if found := user_allowances(user, limits):
+    found, of_key = user_allowances(user, limits), key_allowances(key) if key else []
+    if found or of_key:
         record = build_window(conversation, newest, policy=policy, text_so_far=text_so_far).record
         is_looked_up = bool(count_documents_for(conversation)) or searches_web(conversation)
         worst = worst_reply_cost(record, conversation, is_looked_up=is_looked_up)
         if error := allowance_error(found, worst.request_usd):
             raise error
+        check_key_allowances(of_key, worst.request_usd)
 
 
 def user_allowances(user: User, limits: EffectiveLimits) -> list[Allowance]:

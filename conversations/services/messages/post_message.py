@@ -23,7 +23,7 @@ from conversations.core.prompt.title_text import shorten_title
 from conversations.core.text.storable_text import clean_content
 from conversations.core.window.history import HistoryMessage
 from conversations.live.fanout import RUNS, publish, publish_frame
-from conversations.models import Conversation, Message
+from conversations.models import ApiKey, Conversation, Message
 from conversations.services.language_models.model_context import conversation_context
 from conversations.services.language_models.run_parameters import use_parameters_of_run
 from conversations.services.limits.message_checks import check_message
@@ -66,6 +66,7 @@ def post_message(
     grounding: Sequence[Mapping[str, Any]] = (),
     pictures: Sequence[int] = (),
     parameters: Mapping[str, Any] | None = None,
+    key: ApiKey | None = None,
 ) -> PostedMessage:
     """Store *content* and a reply to be made, in one transaction. The same *client_id* is the same message.
 
@@ -76,7 +77,7 @@ def post_message(
     `InputError`, `PromptError` or `AccessError` before anything is stored.
 
     *grounding* is what was looked up for this message, best first: `{"text", "source", "score"}`. *parameters* are what
-    a program asks for, for this reply alone: `services.language_models.run_parameters`.
+    a program asks for, for this reply alone: `services.language_models.run_parameters`. *key* is its key, locked.
     """
     with transaction.atomic():
         lock_admitted(user)
@@ -85,7 +86,7 @@ def post_message(
         if found := find_posted(locked, client_id):
             return found
         return store_checked(
-            locked, user=user, content=content, client_id=client_id, grounding=grounding, pictures=pictures
+            locked, user=user, content=content, client_id=client_id, grounding=grounding, pictures=pictures, key=key
         )
 
 
@@ -112,6 +113,7 @@ def store_checked(
     client_id: uuid.UUID,
     grounding: Sequence[Mapping[str, Any]] = (),
     pictures: Sequence[int] = (),
+    key: ApiKey | None = None,
 ) -> PostedMessage:
     """Check *content*, store it behind the head with a reply to be made, and announce both when the transaction ends.
 
@@ -120,7 +122,7 @@ def store_checked(
     """
     taken = take_pictures(conversation, pictures)
     cleaned = clean_content(content, may_be_empty=bool(taken))
-    draft = check_message(user, conversation, cleaned, pictures=taken)
+    draft = check_message(user, conversation, cleaned, pictures=taken, key=key)
     was_cleaned = bool(cleaned) and cleaned != content
     picture_ids = [picture.id for picture in taken]
     posted = _store(conversation, draft, cleaned, client_id, grounding, picture_ids, was_cleaned=was_cleaned)

@@ -40,14 +40,16 @@ def webhook(request: HtmxRequest, key_id: uuid.UUID) -> HttpResponse:
         return _page(request, key, stored, WebhookForm(initial={"url": stored.url} if stored else None))
     if stored is not None and (done := _change(request, key, stored)):
         return done
-    form = WebhookForm(request.POST)
+    renews = stored is not None and request.POST.get("action") == "secret"
+    # A stored address is asked again: which hosts may be inside is a setting, that may have changed.
+    form = WebhookForm({"url": stored.url} if stored and renews else request.POST)
     if not form.is_valid():
         return _page(request, key, stored, form, status=400)
-    return _set(request, key, form.cleaned_data["url"])
+    return _set(request, key, form.cleaned_data["url"], new_secret=renews)
 
 
 def _change(request: HtmxRequest, key: ApiKey, stored: Webhook) -> HttpResponse | None:
-    """Do what a button says that needs no address; None for the one that does."""
+    """Do what a button says that needs no address; None for those that do."""
     match request.POST.get("action"):
         case "test":
             if send_test(stored):
@@ -60,8 +62,6 @@ def _change(request: HtmxRequest, key: ApiKey, stored: Webhook) -> HttpResponse 
             remove_webhook(key)
             record_request_event(SecurityEventKind.WEBHOOK_SET, request, about=f"key {key.pk}")
             messages.success(request, _("The webhook is removed: nothing more is sent."))
-        case "secret":
-            return _set(request, key, stored.url, new_secret=True)
         case _:
             return None
     return redirect("conversations:api_key_webhook", key_id=key.public_id)

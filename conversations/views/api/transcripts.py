@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
-from conversations.core.errors import ExportUnderWay, ParameterInvalid, TemporaryNotExported
+from conversations.access import find_open_keys
+from conversations.core.errors import ApiKeyInvalid, ExportUnderWay, ParameterInvalid, TemporaryNotExported
 from conversations.models import ApiKey, ApiScope
 from conversations.services.api.api_conversations import find_api_conversation
 from conversations.services.api.look_up import zone_of
@@ -31,7 +34,16 @@ def _export(key: ApiKey, conversation_id: str, kind: str) -> HttpResponseBase:
     ending, media_type, write = KINDS[kind]
     reader = ReaderLocale(key.owner.language or settings.LANGUAGE_CODE, zone_of(key))
     name = f"{conversation.public_id}.{ending}"
-    response = export_response(key.owner, name, gather(write(conversation, reader)), content_type=media_type)
+    pieces = _while_open(key, gather(write(conversation, reader)))
+    response = export_response(key.owner, name, pieces, content_type=media_type)
     if response is None:
         raise ExportUnderWay
     return response
+
+
+def _while_open(key: ApiKey, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield *pieces* as long as *key* opens something: a client may read as slowly as it likes."""
+    for piece in pieces:
+        if not find_open_keys([key.pk]):
+            raise ApiKeyInvalid
+        yield piece

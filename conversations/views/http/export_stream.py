@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 from django.http import HttpResponseBase, StreamingHttpResponse
@@ -9,6 +10,7 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext_lazy
 
 from chatsite.accounts.models import User
+from conversations.core.errors import AccessError
 from conversations.live.database_threads import in_thread
 from conversations.models import ExportLease
 from conversations.services.portability.export_lease import give_lease_back, prolong_lease, take_lease
@@ -27,7 +29,10 @@ def export_response(user: User, name: str, pieces: Iterator[bytes], *, content_t
 
 
 class _ExportStream:
-    """The file, piece by piece as it is made. A user who goes away in the middle may start over at once."""
+    """The file, piece by piece as it is made. A user who goes away in the middle may start over at once.
+
+    Where the pieces end with an `AccessError`, the connection ends without the end of the file.
+    """
 
     def __init__(self, pieces: Iterator[bytes], lease: ExportLease) -> None:
         self._pieces = pieces
@@ -37,6 +42,8 @@ class _ExportStream:
         try:
             while (piece := await in_thread(self._next)()) is not None:
                 yield piece
+        except AccessError as error:
+            raise asyncio.CancelledError from error  # for Django nothing has failed then
         finally:
             await in_thread(self.close)()
 
