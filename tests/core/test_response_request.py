@@ -193,6 +193,9 @@ def test_it_is_read_as_the_chat_completion_that_it_asks_for():
 def test_ids_lead_back_to_ours():
     conversation = uuid.uuid4()
     assert read_conversation_id(conversation_id(conversation)) == conversation
+    assert read_conversation_id(str(conversation)) == conversation
+    for wrong in ("", "conv_1", conversation.hex, f"conv_{conversation}", f"{conversation}/"):
+        assert read_conversation_id(wrong) is None
     stored = StoredId(conversation, 12345)
     assert read_response_id(f"resp_{stored.suffix}") == read_message_id(f"msg_{stored.suffix}") == stored
     for wrong in ("", "resp_1", f"resp_{conversation.hex}", f"resp_{conversation.hex}{'f' * 16}", stored.suffix):

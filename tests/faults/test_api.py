@@ -200,6 +200,10 @@ def test_a_cookie_opens_nothing_and_a_key_no_page(site, key):
     assert (status, answer["error"]["code"]) == (401, "invalid_api_key")
     assert headers["WWW-Authenticate"] == "Bearer"
     assert headers["Set-Cookie"] is None
+    for header in ("", key, f"Basic {key}"):
+        status, answer, _ = post_raw(site, "", b"{}", Authorization=header)
+        assert (status, answer["error"]["code"]) == (401, "invalid_api_key")
+        assert "“Bearer” and the key" in answer["error"]["message"]
     connection = http.client.HTTPConnection(urlsplit(site.address).netloc, timeout=PATIENCE_SECONDS)
     connection.request("GET", "/account/", headers={"Authorization": f"Bearer {key}"})
     assert connection.getresponse().status == 302

@@ -185,6 +185,19 @@ def test_a_look_up_that_can_not_be_made_is_named(client, path, parameter, body):
 # Usage
 
 
+def test_usage_says_what_a_conversation_cost_by_either_of_its_ids(client):
+    own_id = conversation_of(client.responses.create(model="ok", input="Say hello."))
+    conversation = f"conv_{uuid.UUID(own_id).hex}"
+    client.responses.create(model="ok", input="Say hello.", conversation=own_id)
+    client.chat.completions.create(
+        model="ok",
+        messages=[{"role": "user", "content": "Say hello."}],
+        extra_headers={"x-windowseat-conversation": conversation},
+    )
+    rows = {row["conversation"]: row for row in get(client, "usage", by="conversation")["data"]}
+    assert (rows[conversation]["replies"], rows[conversation]["title"]) == (3, "Say hello.")
+
+
 def test_usage_is_the_ledgers_to_the_last_digit(site, client, key):
     client.chat.completions.create(model="ok", messages=[{"role": "user", "content": "Say hello."}])
     other = make_key(site, scopes=("chat",))
@@ -195,13 +208,14 @@ def test_usage_is_the_ledgers_to_the_last_digit(site, client, key):
         " WHERE person.email = %s",
         site.browser.person,
     )
-    for by in ("day", "language_model", "purpose", "api_key"):
+    for by in ("day", "conversation", "language_model", "purpose", "api_key"):
         found = get(client, "usage", by=by)
         cost = sum((row["cost_usd"] or 0 for row in rows), Decimal(0))
         assert (found["total"]["completions"], Decimal(found["total"]["cost_usd"])) == (len(rows), cost)
         for figure in ("completions", "input_tokens", "output_tokens", "unknown_costs"):
             assert sum(row[figure] for row in found["data"]) == found["total"][figure]
         assert sum(Decimal(row["cost_usd"]) for row in found["data"]) == cost
+        assert not any("E" in row["cost_usd"] for row in [*found["data"], found["total"]])
     assert len({row["api_key"] for row in found["data"]} - {None}) >= 2
     # One that is bound to language models reads only what was asked for with it.
     own = make_key(site, scopes=("chat", "read"), language_models=("ok",))

@@ -15,6 +15,7 @@ from typing import Any
 from conversations.core.errors import ParameterInvalid
 
 from .chat_messages import ChatMessages, read_chat_messages
+from .item_ids import read_conversation_id
 from .json_body import read_json_object, shown_name
 
 MOST_TOOLS = 128
@@ -24,7 +25,6 @@ MOST_SCHEMA_CHARACTERS = 200_000
 LARGEST_SEED = 2**63 - 1
 LARGEST_OUTPUT_TOKENS = 10**9
 CONVERSATION_HEADER = "x-windowseat-conversation"
-CONVERSATION_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 # What has only one value here. Others that OpenAI has (logprobs, store, service_tier, …) change nothing by these.
 ONLY: Mapping[str, tuple[Any, ...]] = {
@@ -296,9 +296,9 @@ def _read_metadata(value: Any, named: str | None) -> uuid.UUID | None:
 
 
 def _conversation(value: Any, where: str) -> uuid.UUID:
-    if not isinstance(value, str) or not CONVERSATION_ID.fullmatch(value):
-        raise ParameterInvalid(where, "a UUID is needed")
-    return uuid.UUID(value)
+    if not isinstance(value, str) or (conversation := read_conversation_id(value)) is None:
+        raise ParameterInvalid(where, "the id of a conversation, or a UUID, is needed")
+    return conversation
 
 
 def refuse_other_fields(value: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:

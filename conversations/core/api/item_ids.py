@@ -1,6 +1,6 @@
 """Ids at `/v1/responses`, made of ours, so that each is the same whenever it is told.
 
-    conv_CONVERSATION                a conversation, by its public id
+    conv_CONVERSATION                a conversation, by its public id; as a UUID it is in the address of its page
     resp_CONVERSATION NUMBER         a stored response: the reply with that number in it
     msg_, rs_ CONVERSATION NUMBER    a message with that number, and what was thought before it
     fc_, fco_                        the calls of a message, each with its number behind it, and the result of one
@@ -15,7 +15,7 @@ import re
 import uuid
 from typing import NamedTuple
 
-CONVERSATION = re.compile(r"conv_([0-9a-f]{32})")
+CONVERSATION = re.compile(r"conv_[0-9a-f]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 RESPONSE = re.compile(r"resp_([0-9a-f]{32})([0-9a-f]{16})")
 MESSAGE = re.compile(r"msg_([0-9a-f]{32})([0-9a-f]{16})")
 ITEM = re.compile(r"(?:msg|fco|fc)_([0-9a-f]{32})([0-9a-f]{16})(?:[0-9a-f]{2})?")
@@ -40,9 +40,8 @@ def conversation_id(public_id: uuid.UUID) -> str:
 
 
 def read_conversation_id(text: str) -> uuid.UUID | None:
-    """Return our id of the conversation, None for what is no such id."""
-    found = CONVERSATION.fullmatch(text)
-    return uuid.UUID(found[1]) if found else None
+    """Return our id of the conversation, which is named by `conv_…` or as a UUID; None for what is no such id."""
+    return uuid.UUID(text.removeprefix("conv_")) if CONVERSATION.fullmatch(text) else None
 
 
 def read_response_id(text: str) -> StoredId | None:

@@ -75,6 +75,7 @@
       │ └ GatePasswordRequired, SeatsTaken, AccountBlocked
       ├ MessagesForbidden, UploadsForbidden                       no waiting helps
       ├ LanguageModelNotOffered       another one is
+      │ └ LanguageModelNotOfKey
       ├ PriceUnknown, ReplyTooExpensive, MoneyForbidden           nor here
       ├ LimitReached                  says when it opens again
       │ ├ MessageRateReached, UploadsUsedUp, ApiKeyRateReached, ApiKeyMoneyUsedUp
@@ -86,11 +87,13 @@
       ├ MoneyReserved                 may open when one of them ends
       │ └ SiteMoneyReserved
       ├ ConversationHeld              nothing of it is permanently deleted under a legal hold
+      ├ ApiKeyInvalid                 it was never made, is over or revoked
+      │ └ ApiKeyMissing
       ├ ReadingRefused                the content of others' conversations
       │ └ ReadingDisabled, ReasonRequired
       └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound, PictureNotFound
         SavedPromptNotFound, FolderNotFound  also someone else's
-        ApiKeyInvalid, ApiScopeMissing, ApiOff, ApiKeyNotFound, WindowNotFound, ResponseNotFound, ItemNotFound
+        ApiScopeMissing, ApiOff, ApiKeyNotFound, WindowNotFound, ResponseNotFound, ItemNotFound
         ShareNotFound                 also one that is over, revoked or someone else's
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
@@ -139,6 +142,7 @@ from .access import (
 from .api import (
     AnswerNotKept,
     ApiKeyInvalid,
+    ApiKeyMissing,
     ApiKeyMoneyUsedUp,
     ApiKeyNotFound,
     ApiKeyRateReached,
@@ -147,6 +151,7 @@ from .api import (
     AppendedTextFull,
     IdempotencyKeyReused,
     ItemNotFound,
+    LanguageModelNotOfKey,
     ParameterInvalid,
     ResponseNotFound,
     TooManyApiKeys,
@@ -327,6 +332,7 @@ __all__ = [
     "AnswerInterrupted",
     "AnswerNotKept",
     "ApiKeyInvalid",
+    "ApiKeyMissing",
     "ApiKeyMoneyUsedUp",
     "ApiKeyNotFound",
     "ApiKeyRateReached",
@@ -395,6 +401,7 @@ __all__ = [
     "ItemNotFound",
     "KeptReasoningTooLong",
     "LanguageModelNotFound",
+    "LanguageModelNotOfKey",
     "LanguageModelNotOffered",
     "LimitReached",
     "LookUpTooCostly",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .access import AccessError, LimitReached
+from .access import AccessError, LanguageModelNotOffered, LimitReached
 from .inputs import InputError
 
 
@@ -43,6 +43,13 @@ class ApiKeyInvalid(AccessError):
     template = "This API key opens nothing. Make a key on your account page."
 
 
+class ApiKeyMissing(ApiKeyInvalid):
+    """No key came with the request, or not where it is looked for: which says nothing of the keys that there are."""
+
+    code = "api_key_missing"
+    template = "No API key came with the request. Send it in the header “Authorization”, as “Bearer” and the key."
+
+
 class ApiKeyNotFound(AccessError):
     code = "api_key_not_found"
     template = "There is no such API key, or it is not yours."
@@ -50,7 +57,14 @@ class ApiKeyNotFound(AccessError):
 
 class ApiScopeMissing(AccessError):
     code = "scope_missing"
-    template = "This API key may not do that: it lacks the scope “%(scope)s”."
+    template = "This API key lacks the scope “%(scope)s”, which this needs. Make one that has it on your account page."
+
+
+class LanguageModelNotOfKey(LanguageModelNotOffered):
+    """There is none of that name, it is not on offer to the owner, or the key may not use it."""
+
+    code = "language_model_not_of_key"
+    template = "This API key may use no language model of that name. GET /v1/models lists those that it may use."
 
 
 class ApiOff(AccessError):

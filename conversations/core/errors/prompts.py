@@ -67,12 +67,12 @@ class ConversationTooLong(PromptError):
 
     code = "conversation_too_long"
     singular = (
-        "The conversation is at least %(tokens_over)s token too long, and its scenario does not "
-        "allow leaving messages out."
+        "The conversation is at least %(tokens_over)s token too long, and its scenario or the "
+        "request does not allow leaving messages out."
     )
     template = (
-        "The conversation is at least %(tokens_over)s tokens too long, and its scenario does "
-        "not allow leaving messages out."
+        "The conversation is at least %(tokens_over)s tokens too long, and its scenario or the "
+        "request does not allow leaving messages out."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from conversations.access import find_conversation
-from conversations.core.errors import ConversationNotFound, LanguageModelNotOffered, ScenarioNotFound
+from conversations.core.errors import ConversationNotFound, LanguageModelNotOfKey, ScenarioNotFound
 from conversations.models import ApiKey, Conversation, Scenario
 from conversations.providers.catalog.language_models import ConfiguredModel
 from conversations.selectors.conversations.scenarios import find_scenario
@@ -38,10 +38,10 @@ def models_of_key(key: ApiKey) -> list[ConfiguredModel]:
 
 
 def find_model_of_key(key: ApiKey, name: str) -> ConfiguredModel:
-    """Return the model *name*. Raises `LanguageModelNotOffered` where *key* may not use it."""
+    """Return the model *name*. Raises `LanguageModelNotOfKey` where *key* may not use it."""
     found = next((configured for configured in models_of_key(key) if configured.name == name), None)
     if found is None:
-        raise LanguageModelNotOffered
+        raise LanguageModelNotOfKey
     return found
 
 

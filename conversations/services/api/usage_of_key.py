@@ -17,7 +17,7 @@ from conversations.selectors.figures.period import Period
 from conversations.selectors.figures.totals import SUMS, Totals
 from conversations.services.ledger.ledger_sums import AS_LEDGER_SUMS, PARTS
 
-MOST_ROWS = 1_000  # language models or purposes; there are fewer
+MOST_ROWS = 1_000  # conversations; there are fewer language models and purposes
 OF_KEY = (
     "({sums} FROM conversations_completion AS completion"
     " WHERE completion.api_key_id = {key} AND completion.ended_at IS NOT NULL)"
@@ -44,7 +44,7 @@ def sees_only_its_own(key: ApiKey) -> bool:
 
 
 def read_usage(key: ApiKey, period: Period) -> Figures:
-    """Return the figures of the period in total, by day, language model and purpose."""
+    """Return the figures of the period in total, by day, conversation, language model and purpose."""
     source = OF_KEY.format(sums=AS_LEDGER_SUMS, key=int(key.pk)) if sees_only_its_own(key) else None
     return read_figures(period, Filters(user_id=key.owner_id), rows=MOST_ROWS, source=source)
 

@@ -21,7 +21,14 @@ from chatsite.accounts.security.security_log import record_security_event
 from chatsite.postgres.faults import is_database_away
 from chatsite.postgres.pool import is_pool_full, release_connection
 from conversations.core.api.json_body import shown_name
-from conversations.core.errors import ApiKeyInvalid, ApiOff, ConversationError, ParameterInvalid, SiteBusy
+from conversations.core.errors import (
+    ApiKeyInvalid,
+    ApiKeyMissing,
+    ApiOff,
+    ConversationError,
+    ParameterInvalid,
+    SiteBusy,
+)
 from conversations.live.database_threads import in_api_thread
 from conversations.models import ApiKey, ApiScope
 from conversations.services.api.api_keys import authenticate, note_use, require_scope
@@ -116,7 +123,9 @@ def find_key_of_request(request: HttpRequest, scopes: tuple[ApiScope, ...]) -> A
         raise ApiOff
     header = request.headers.get("Authorization", "")
     try:
-        key = authenticate(header[len(SCHEME) :].strip() if header[: len(SCHEME)].lower() == SCHEME else "")
+        if header[: len(SCHEME)].lower() != SCHEME:
+            raise ApiKeyMissing
+        key = authenticate(header[len(SCHEME) :].strip())
     except ApiKeyInvalid:
         if header:
             address = request.META.get("REMOTE_ADDR", "")

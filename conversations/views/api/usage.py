@@ -1,4 +1,7 @@
-"""`GET /v1/windowseat/usage`: usage and costs by day, language model, purpose or key, as the usage page has them."""
+"""`GET /v1/windowseat/usage`: usage and costs by day, conversation, language model, purpose or key.
+
+They are those of the usage page.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,13 @@ from typing import Any
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
+from conversations.core.api.item_ids import conversation_id
+from conversations.core.api.json_body import shown_name
 from conversations.core.errors import ParameterInvalid
+from conversations.core.money.amounts import write_amount
 from conversations.models import ApiKey, ApiScope
 from conversations.selectors.figures.figures import Figures
+from conversations.selectors.figures.own_usage import usage_by_conversation
 from conversations.selectors.figures.period import Period
 from conversations.selectors.figures.totals import Totals
 from conversations.services.api.look_up import zone_of
@@ -22,7 +29,7 @@ from conversations.views.usage.usage_files import FIGURES_IN_FILES
 from .answers import answers_api, read_query
 from .turns import in_turn
 
-GROUPS = ("day", "language_model", "purpose", "api_key")
+GROUPS = ("day", "conversation", "language_model", "purpose", "api_key")
 DAYS = 30
 
 
@@ -43,9 +50,26 @@ def _usage(key: ApiKey, query: Mapping[str, str]) -> dict[str, Any]:
         "to": period.last.isoformat(),
         "time_zone": str(period.zone),
         "by": by,
-        "data": _rows_by_key(key, period) if by == "api_key" else _rows(by, figures),
+        "data": _data(key, by, period, figures),
         "total": _figures(figures.total),
     }
+
+
+def _data(key: ApiKey, by: str, period: Period, figures: Figures) -> list[dict[str, Any]]:
+    if by == "api_key":
+        return _rows_by_key(key, period)
+    return _rows_by_conversation(key, figures) if by == "conversation" else _rows(by, figures)
+
+
+def _rows_by_conversation(key: ApiKey, figures: Figures) -> list[dict[str, Any]]:
+    """Return the conversations, the most expensive first; the last row is of all that is in none of them."""
+    found = usage_by_conversation(key.owner, figures)
+    rows = [
+        {"conversation": conversation_id(each.public_id), "title": each.title, **_figures(each.totals)}
+        for each in found.rows
+    ]
+    others = figures.total.without(each.totals for each in found.rows)
+    return [*rows, {"conversation": None, "title": None, **_figures(others)}] if others.completions else rows
 
 
 def _rows_by_key(key: ApiKey, period: Period) -> list[dict[str, Any]]:
@@ -64,7 +88,7 @@ def _rows(by: str, figures: Figures) -> list[dict[str, Any]]:
 
 def _figures(totals: Totals) -> dict[str, Any]:
     """Return the columns of the page's files; amounts of money as text, to the last digit."""
-    return {name: getattr(totals, name) for name in FIGURES_IN_FILES} | {"cost_usd": str(totals.cost_usd)}
+    return {name: getattr(totals, name) for name in FIGURES_IN_FILES} | {"cost_usd": write_amount(totals.cost_usd)}
 
 
 def _period(query: Mapping[str, str], zone: dt.tzinfo) -> Period:

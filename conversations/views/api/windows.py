@@ -9,6 +9,7 @@ from django.http import HttpRequest, JsonResponse
 
 from conversations.core.api.chat_request import CONVERSATION_HEADER, read_chat_request
 from conversations.core.errors import WindowNotFound
+from conversations.core.money.amounts import write_amount
 from conversations.models import ApiKey, ApiScope, Completion
 from conversations.services.api.preview_window import preview_window
 from conversations.services.api.stored_responses import find_reply_of_key
@@ -37,8 +38,7 @@ def _window(key: ApiKey, window_id: uuid.UUID) -> dict[str, Any]:
 
 
 def _record_of(completion: Completion) -> dict[str, Any]:
-    cost = completion.cost_usd
-    told = {name: getattr(completion, name) for name in TOLD} | {"cost_usd": None if cost is None else str(cost)}
+    told = {name: getattr(completion, name) for name in TOLD} | {"cost_usd": write_amount(completion.cost_usd)}
     return {"id": str(completion.opening_key), "object": "windowseat.window", **told, "window": completion.window}
 
 
@@ -68,7 +68,7 @@ def _preview(key: ApiKey, body: bytes, conversation: str | None) -> dict[str, An
         "language_model": found.record.language_model,
         "input_tokens": found.record.prompt_tokens,
         "most_output_tokens": found.record.reply_reserve_tokens,
-        "most_cost_usd": None if found.worst_usd is None else str(found.worst_usd),
+        "most_cost_usd": write_amount(found.worst_usd),
         "error": error_body(found.error)["error"] if found.error else None,
         "window": found.record.to_json(),
     }

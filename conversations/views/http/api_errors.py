@@ -16,6 +16,7 @@ from conversations.core.errors import (
     CompletionError,
     ConversationError,
     ConversationNotFound,
+    ExportUnderWay,
     IdempotencyKeyReused,
     ItemNotFound,
     LanguageModelNotOffered,
@@ -57,6 +58,7 @@ KINDS: dict[type[ConversationError], tuple[int, str]] = {
     PromptError: (400, "invalid_request_error"),
     RequestTooLarge: (413, "invalid_request_error"),
     ReplyInProgress: (409, "invalid_request_error"),
+    ExportUnderWay: (409, "invalid_request_error"),
     AnswerNotKept: (409, "invalid_request_error"),
     IdempotencyKeyReused: (422, "invalid_request_error"),
     RateLimited: (429, "rate_limit_error"),
@@ -71,9 +73,11 @@ MAY_BE_REPEATED = (
     TooManyRequestsAtOnce,
     MoneyReserved,
     ReplyInProgress,
+    ExportUnderWay,
     SiteBusy,
 )
 CODES: dict[type[ConversationError], str] = {
+    ApiKeyInvalid: "invalid_api_key",
     LanguageModelNotOffered: "model_not_found",
     PromptError: CONTEXT_LENGTH_EXCEEDED,
 }
