@@ -13,7 +13,6 @@ from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
 from conversations.core.api.item_ids import conversation_id
-from conversations.core.api.json_body import shown_name
 from conversations.core.errors import ParameterInvalid
 from conversations.core.money.amounts import write_amount
 from conversations.models import ApiKey, ApiScope
