@@ -128,7 +128,8 @@ async def test_a_client_that_goes_away_keeps_its_turn_until_its_thread_is_done(b
     assert begun.most == 1
 
 
-CONVERSATION, RESPONSE = f"conversations/conv_{uuid.uuid4().hex}", f"responses/resp_{uuid.uuid4().hex}{1:016x}"
+NOT_THERE = uuid.UUID(int=1)  # the same in all processes that run tests
+CONVERSATION, RESPONSE = f"conversations/conv_{NOT_THERE.hex}", f"responses/resp_{NOT_THERE.hex}{1:016x}"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ CONVERSATION, RESPONSE = f"conversations/conv_{uuid.uuid4().hex}", f"responses/r
         *[(method, f"{CONVERSATION}/items") for method in ("get", "post")],
         *[("get", f"{CONVERSATION}/items/msg_1"), ("get", f"windowseat/{CONVERSATION}/export")],
         *[("post", f"windowseat/{name}") for name in ("windows", "recall", "search")],
-        *[("get", f"windowseat/{name}") for name in ("usage", f"windows/{uuid.uuid4()}", f"{RESPONSE}/windows")],
+        *[("get", f"windowseat/{name}") for name in ("usage", f"windows/{NOT_THERE}", f"{RESPONSE}/windows")],
     ],
 )
 async def test_whatever_is_asked_waits_for_a_turn(begun, settings, method, path):
