@@ -3,7 +3,7 @@
 from django.urls import path
 
 from conversations.views.account import about_me, api_keys, own_account, readings, saved_prompts, webhooks
-from conversations.views.api import chat_completions, language_models, lookups, responses, transcripts
+from conversations.views.api import chat_completions, language_models, lookups, openapi, responses, transcripts
 from conversations.views.api import conversations as api_conversations
 from conversations.views.api import usage as api_usage
 from conversations.views.api import windows as api_windows
@@ -179,6 +179,7 @@ urlpatterns = [
     path("c/<uuid:public_id>/rename/", conversation_actions.rename, name="rename"),
     path("c/<uuid:public_id>/delete/", conversation_actions.delete, name="delete"),
     path("c/<uuid:public_id>/restore/", conversation_actions.restore, name="restore"),
+    path("v1/openapi.json", openapi.openapi, name="api_description"),
     path("v1/models", language_models.language_models, name="api_models"),
     path("v1/models/<path:name>", language_models.language_model, name="api_model"),
     path("v1/chat/completions", chat_completions.chat_completions, name="api_chat_completions"),

@@ -18,7 +18,7 @@ from conversations.core.api.item_ids import (
     read_response_id,
 )
 from conversations.core.api.response_items import read_input
-from conversations.core.api.response_request import ONLY, READ, read_response_request
+from conversations.core.api.response_request import ONLY, PROPERTIES, read_response_request
 from conversations.core.errors import ParameterInvalid
 from conversations.core.prompt.messages import PromptMessage
 
@@ -38,7 +38,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-NAMES = st.sampled_from([*sorted(READ - {"input"}), *ONLY, "x"])
+NAMES = st.sampled_from([*sorted(PROPERTIES.keys() - {"input"}), *ONLY, "x"])
 FIELDS = st.sampled_from(["type", "role", "content", "call_id", "name", "arguments", "output", "id", "x"])
 VALUES = st.sampled_from(["user", "assistant", "message", "function_call", "item_reference", "1"]) | JSON
 ITEMS = st.lists(

@@ -21,24 +21,89 @@ from conversations.core.prompt.messages import PromptMessage, PromptToolCall, Ro
 from conversations.core.prompt.openai_messages import MOST_ID_CHARACTERS, MOST_NAME_CHARACTERS
 from conversations.core.text.storable_text import UNSTORABLE
 
-from .given_pictures import MOST_PICTURES, GivenPicture, read_image_part
+from .fields import (
+    ANYTHING,
+    NOTHING,
+    NULL,
+    TEXT,
+    JsonSchema,
+    object_schema,
+    or_null,
+    refuse_other_fields,
+    refuse_telling_fields,
+    said,
+    text_schema,
+)
+from .given_pictures import IMAGE_PART, MOST_PICTURES, GivenPicture, read_image_part
 from .json_body import shown_name
 
 ROLES: Mapping[str, Role] = {
     **{"system": "system", "developer": "system"},
     **{"user": "user", "assistant": "assistant", "tool": "tool"},
 }
-# Beside role and content. A program may send back what it was sent: `reasoning_content` is in no later prompt, and what
-# is empty in OpenAI's own messages says nothing.
-FIELDS: Mapping[Role, Collection[str]] = {
-    "system": ("name",),
-    "user": ("name",),
-    "assistant": ("name", "tool_calls", "refusal", "reasoning_content"),
-    "tool": ("name", "tool_call_id"),
-}
 MOST_MESSAGES = 100_000
 BETWEEN_PARTS = "\n"
 IMAGE = "image_url"
+
+ID = text_schema(1, MOST_ID_CHARACTERS)
+NAME = or_null(text_schema(0, MOST_NAME_CHARACTERS))
+TEXT_PARTS: Mapping[str, JsonSchema] = {
+    kind: object_schema({"type": {"const": kind}, kind: TEXT}, required=("type", kind), others=NOTHING)
+    for kind in ("text", "refusal")
+}
+TEXT_CONTENT: JsonSchema = {"anyOf": [TEXT, {"type": "array", "items": {"anyOf": list(TEXT_PARTS.values())}}]}
+USER_CONTENT: JsonSchema = {"anyOf": [TEXT, {"type": "array", "items": {"anyOf": [*TEXT_PARTS.values(), IMAGE_PART]}}]}
+FUNCTION = object_schema({"name": ID, "arguments": TEXT}, required=("name", "arguments"))
+CALL = object_schema(
+    {"id": ID, "type": {"const": "function"}, "function": FUNCTION, "index": ANYTHING},
+    required=("id", "function"),
+    others=NULL,
+    title="ToolCall",
+)
+# The fields of a message by its role. A program may send back what it was sent: `reasoning_content` is in no later
+# prompt, and what is empty in OpenAI's own messages says nothing.
+FIELDS: Mapping[Role, Mapping[str, JsonSchema]] = {
+    "system": {"content": TEXT_CONTENT, "name": NAME},
+    "user": {"content": USER_CONTENT, "name": NAME},
+    "assistant": {
+        "content": or_null(TEXT_CONTENT),
+        "name": NAME,
+        "tool_calls": or_null({"type": "array", "items": CALL}),
+        "refusal": or_null(TEXT),
+        "reasoning_content": said(or_null(TEXT), "Is in no later prompt."),
+    },
+    "tool": {"content": TEXT_CONTENT, "name": or_null(TEXT), "tool_call_id": ID},
+}
+REQUIRED: Mapping[Role, Collection[str]] = {
+    "system": ("role", "content"),
+    "user": ("role", "content"),
+    "assistant": ("role",),
+    "tool": ("role", "content", "tool_call_id"),
+}
+# An assistant's message without content has calls, or a refusal.
+SAYS_SOMETHING = (
+    {"required": ["content"], "properties": {"content": TEXT_CONTENT}},
+    {"required": ["tool_calls"], "properties": {"tool_calls": {"type": "array", "minItems": 1}}},
+    {"required": ["refusal"], "properties": {"refusal": text_schema(1)}},
+)
+MESSAGE: Mapping[Role, JsonSchema] = {
+    role: object_schema(
+        {"role": {"enum": [name for name, each in ROLES.items() if each == role]}, **fields},
+        required=REQUIRED[role],
+        others=NOTHING,
+        title=f"{role.capitalize()}Message",
+        **({"anyOf": list(SAYS_SOMETHING)} if role == "assistant" else {}),
+    )
+    for role, fields in FIELDS.items()
+}
+MESSAGES: JsonSchema = {
+    "type": "array",
+    "minItems": 1,
+    "maxItems": MOST_MESSAGES,
+    "items": {"anyOf": list(MESSAGE.values())},
+    "description": "Each tool result follows the call it answers, and each call has its result. Behind the last "
+    "message of the user, which is not empty, only calls and results stand.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,23 +217,23 @@ def _read_message(given: Any, where: str) -> PromptMessage:
     role = ROLES.get(given["role"]) if isinstance(given.get("role"), str) else None
     if role is None:
         raise ParameterInvalid(f"{where}.role", f"it is none of {', '.join(ROLES)}")
-    for name, value in given.items():
-        if name not in ("role", "content", *FIELDS[role]) and value not in (None, []):
-            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
+    refuse_telling_fields(given, MESSAGE[role]["properties"], where)
     calls = _read_calls(given.get("tool_calls"), f"{where}.tool_calls") if role == "assistant" else ()
     if role == "assistant":
         _text(given.get("reasoning_content"), f"{where}.reasoning_content")
+    name = _text(given.get("name"), f"{where}.name")
     return PromptMessage(
         role,
         _read_content(given, where, may_be_missing=role == "assistant" and bool(calls or given.get("refusal"))),
-        name=None if role == "tool" else _name(given.get("name"), f"{where}.name"),
+        name=None if role == "tool" else _name(name, f"{where}.name"),
         tool_calls=calls,
         tool_call_id=_id(given.get("tool_call_id"), f"{where}.tool_call_id") if role == "tool" else None,
     )
 
 
 def _read_content(given: Mapping[str, Any], where: str, *, may_be_missing: bool) -> str:
-    content, refusal = given.get("content"), _text(given.get("refusal"), f"{where}.refusal")
+    content = given.get("content")
+    refusal = _text(given.get("refusal"), f"{where}.refusal") if given["role"] == "assistant" else ""
     if isinstance(content, list):
         may_show = given["role"] == "user"
         pieces = [
@@ -188,11 +253,9 @@ def _read_part(part: Any, where: str, *, may_show: bool) -> str | None:
     kind = part["type"]
     if kind == IMAGE and may_show:
         return None
-    if kind not in ("text", "refusal"):
+    if kind not in TEXT_PARTS:
         raise ParameterInvalid(f"{where}.type", f"{shown_name(kind)} is not supported")
-    for name, value in part.items():
-        if name not in ("type", kind) and value not in (None, []):
-            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
+    refuse_telling_fields(part, TEXT_PARTS[kind]["properties"], where)
     if not isinstance(part.get(kind), str):
         raise ParameterInvalid(f"{where}.{kind}", "it is not text")
     return cast(str, part[kind])
@@ -206,11 +269,10 @@ def _text(value: Any, where: str) -> str:
     return UNSTORABLE.sub("", value)
 
 
-def _name(value: Any, where: str) -> str | None:
-    name = _text(value, where).strip()
+def _name(name: str, where: str) -> str | None:
     if len(name) > MOST_NAME_CHARACTERS:
         raise ParameterInvalid(where, f"it has more than {MOST_NAME_CHARACTERS} characters")
-    return name or None
+    return name.strip() or None
 
 
 def _id(value: Any, where: str) -> str:
@@ -234,11 +296,9 @@ def _read_calls(given: Any, where: str) -> tuple[PromptToolCall, ...]:
 def _read_call(given: Any, where: str) -> PromptToolCall:
     if not isinstance(given, Mapping) or given.get("type", "function") != "function":
         raise ParameterInvalid(where, "it is not the call of a function")
-    for name, value in given.items():
-        if name not in ("id", "type", "function", "index") and value is not None:
-            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
+    refuse_other_fields({name: each for name, each in given.items() if each is not None}, CALL["properties"], where)
     function = given.get("function")
-    if not isinstance(function, Mapping) or not function.keys() <= {"name", "arguments"}:
+    if not isinstance(function, Mapping) or not function.keys() <= FUNCTION["properties"].keys():
         raise ParameterInvalid(f"{where}.function", "an object of name and arguments is needed")
     arguments = function.get("arguments")
     if not isinstance(arguments, str):

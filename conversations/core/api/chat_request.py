@@ -8,14 +8,31 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from conversations.core.errors import ParameterInvalid
 
-from .chat_messages import ChatMessages, read_chat_messages
-from .item_ids import read_conversation_id
+from .chat_messages import MESSAGES, ChatMessages, read_chat_messages
+from .fields import (
+    BOOLEAN,
+    TEXT,
+    Field,
+    JsonSchema,
+    nullable_fields,
+    number,
+    object_schema,
+    one_of,
+    only,
+    or_null,
+    read_boolean,
+    refuse_other_fields,
+    said,
+    text_schema,
+    whole_number,
+)
+from .item_ids import CONVERSATION_FORM, read_conversation_id
 from .json_body import read_json_object, shown_name
 
 MOST_TOOLS = 128
@@ -25,20 +42,26 @@ MOST_SCHEMA_CHARACTERS = 200_000
 LARGEST_SEED = 2**63 - 1
 LARGEST_OUTPUT_TOKENS = 10**9
 CONVERSATION_HEADER = "x-windowseat-conversation"
-TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+CONVERSATION: JsonSchema = {"type": "string", "pattern": f"^({CONVERSATION_FORM})$"}
+TOOL_NAME_FORM = "[a-zA-Z0-9_-]{1,64}"
+TOOL_NAME = re.compile(TOOL_NAME_FORM)
+NAME: JsonSchema = {"type": "string", "pattern": f"^{TOOL_NAME_FORM}$"}
 # What has only one value here. Others that OpenAI has (logprobs, store, service_tier, …) change nothing by these.
-ONLY: Mapping[str, tuple[Any, ...]] = {
-    "n": (1,),
-    "logprobs": (False,),
-    "store": (False,),
-    "service_tier": ("auto", "default"),
-    "modalities": (["text"],),
-    "logit_bias": ({},),
+ONLY: Mapping[str, Field] = {
+    "n": only(1),
+    "logprobs": only(False),
+    "store": only(False),
+    "service_tier": only("auto", "default"),
+    "modalities": only(["text"]),
+    "logit_bias": only({}),
 }
 # What says who asks, or which requests a provider's cache should keep together, by the most characters it has: it is
 # taken and sent to no provider, whose requests are the site's.
 IDENTIFIERS: Mapping[str, int] = {"prompt_cache_key": 64, "safety_identifier": 128, "user": 512}
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+EFFORT = one_of("", *EFFORTS)
+OBFUSCATION: JsonSchema = {"enum": [False, None]}  # false or null, as `check_obfuscation` has it
+OUTPUT_TOKENS = whole_number(1, LARGEST_OUTPUT_TOKENS, "a whole number above 0 is needed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +108,8 @@ def read_chat_request(body: bytes, conversation: str | None = None) -> ChatReque
     *conversation* is the id that a header names, if it does.
     """
     given = {name: value for name, value in read_json_object(body).items() if value is not None}
-    for name in given:
-        if name not in READ:
-            raise ParameterInvalid(shown_name(name), "it is not supported")
-    for name, values in ONLY.items():
-        if name in given and not any(given[name] == each and type(given[name]) is type(each) for each in values):
-            taken = " or ".join(json.dumps(each) for each in values)
-            raise ParameterInvalid(name, f"only {taken} is supported")
+    refuse_other_fields(given, PROPERTIES)
+    read_only(given, ONLY)
     read_identifiers(given)
     tools = read_tools(given.get("tools", []))
     sampling = {name: read(given[name], name) for name, read in SAMPLING.items() if name in given}
@@ -104,7 +122,7 @@ def read_chat_request(body: bytes, conversation: str | None = None) -> ChatReque
         sampling=sampling,
         tools=tools,
         may_call=given.get("tool_choice") != "none",
-        effort=read_effort(given.get("reasoning_effort", ""), "reasoning_effort"),
+        effort=EFFORT(given.get("reasoning_effort", ""), "reasoning_effort"),
         most_output_tokens=output_tokens,
         most_output_field=output_field,
         streams=streams,
@@ -131,31 +149,11 @@ def read_identifiers(given: Mapping[str, Any]) -> dict[str, str]:
     return identifiers
 
 
-def read_effort(value: Any, name: str) -> str:
-    if value not in ("", *EFFORTS):
-        raise ParameterInvalid(name, f"it is none of {', '.join(EFFORTS)}")
-    return str(value)
-
-
-def read_boolean(value: Any, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise ParameterInvalid(name, "true or false is needed")
-    return value
-
-
-def _between(least: float, most: float) -> Callable[[Any, str], float]:
-    def read(value: Any, name: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            raise ParameterInvalid(name, f"a number from {least:g} to {most:g} is needed")
-        return value
-
-    return read
-
-
-def _seed(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST_SEED:
-        raise ParameterInvalid(name, "a whole number is needed")
-    return value
+def read_only(given: Mapping[str, Any], fields: Mapping[str, Field]) -> None:
+    """Refuse those of *fields* that are *given* with a value that would change something."""
+    for name, field_of_name in fields.items():
+        if name in given:
+            field_of_name(given[name], name)
 
 
 def _stop(value: Any, name: str) -> str | list[str]:
@@ -169,23 +167,21 @@ def _stop(value: Any, name: str) -> str | list[str]:
     return value  # type: ignore[no-any-return]
 
 
-def _verbosity(value: Any, name: str) -> str:
-    if value not in ("low", "medium", "high"):
-        raise ParameterInvalid(name, "it is none of low, medium, high")
-    return str(value)
-
-
 def _response_format(value: Any, name: str) -> Mapping[str, Any]:
     kind = value.get("type") if isinstance(value, dict) else None
-    if kind not in ("text", "json_object", "json_schema"):
-        raise ParameterInvalid(f"{name}.type", "it is none of text, json_object, json_schema")
-    refuse_other_fields(value, ("type", "json_schema") if kind == "json_schema" else ("type",), name)
+    if not isinstance(kind, str) or kind not in FORMATS:
+        raise ParameterInvalid(f"{name}.type", f"it is none of {', '.join(FORMATS)}")
+    refuse_other_fields(value, FORMATS[kind]["properties"], name)
     if kind == "json_schema":
         schema = value.get("json_schema")
         if not isinstance(schema, dict) or not isinstance(schema.get("schema"), dict):
             raise ParameterInvalid(f"{name}.json_schema.schema", "it is not an object")
-        refuse_other_fields(schema, ("name", "schema", "strict", "description"), f"{name}.json_schema")
+        refuse_other_fields(schema, ANSWER_SCHEMA["properties"], f"{name}.json_schema")
         _check_name(schema.get("name"), f"{name}.json_schema.name")
+        if not isinstance(schema.get("description"), str | None):
+            raise ParameterInvalid(f"{name}.json_schema.description", "it is not text")
+        if schema.get("strict") is not None:
+            read_boolean(schema["strict"], f"{name}.json_schema.strict")
         _check_schema(schema, f"{name}.json_schema")
     return value  # type: ignore[no-any-return]
 
@@ -202,9 +198,9 @@ def read_tools(value: Any) -> tuple[Mapping[str, Any], ...]:
 def _read_tool(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, dict) or value.get("type") != "function" or not isinstance(value.get("function"), dict):
         raise ParameterInvalid(where, 'only functions are supported, as {"type": "function", "function": {…}}')
-    refuse_other_fields(value, ("type", "function"), where)
+    refuse_other_fields(value, TOOL["properties"], where)
     function = {name: part for name, part in value["function"].items() if part is not None}
-    refuse_other_fields(function, ("name", "description", "parameters", "strict"), f"{where}.function")
+    refuse_other_fields(function, FUNCTION, f"{where}.function")
     _check_name(function.get("name"), f"{where}.function.name")
     if not isinstance(function.get("description", ""), str):
         raise ParameterInvalid(f"{where}.function.description", "it is not text")
@@ -239,12 +235,14 @@ def read_tool_choice(given: Mapping[str, Any], tools: tuple[Mapping[str, Any], .
     choice = given.get("tool_choice", "auto")
     if isinstance(choice, dict):
         function = choice.get("function")
-        refuse_other_fields(choice, ("type", "function"), "tool_choice")
-        if choice.get("type") != "function" or not isinstance(function, dict) or function.get("name") not in names:
+        refuse_other_fields(choice, TOOL_CHOICE["properties"], "tool_choice")
+        named = function.get("name") if isinstance(function, dict) else None
+        if choice.get("type") != "function" or not isinstance(named, str) or named not in names:
             raise ParameterInvalid("tool_choice", "it names none of the tools")
-        said["tool_choice"] = {"type": "function", "function": {"name": function["name"]}}
-    elif choice not in ("none", "auto", "required"):
-        raise ParameterInvalid("tool_choice", "it is none of none, auto, required, and no function")
+        refuse_other_fields(choice["function"], CHOSEN["properties"], "tool_choice.function")
+        said["tool_choice"] = {"type": "function", "function": {"name": named}}
+    elif choice not in CHOICES:
+        raise ParameterInvalid("tool_choice", f"it is none of {', '.join(CHOICES)}, and no function")
     elif choice == "required" and tools:
         said["tool_choice"] = choice
     if choice == "required" and not tools:
@@ -262,10 +260,7 @@ def _read_output_limit(given: Mapping[str, Any]) -> tuple[str, int | None]:
         return "max_completion_tokens", None
     if len(named) == 2:
         raise ParameterInvalid("max_tokens", "max_completion_tokens says the same; give one of them")
-    value = given[named[0]]
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST_OUTPUT_TOKENS:
-        raise ParameterInvalid(named[0], "a whole number above 0 is needed")
-    return named[0], value
+    return named[0], OUTPUT_TOKENS(given[named[0]], named[0])
 
 
 def _read_stream_options(given: Mapping[str, Any], *, streams: bool) -> bool:
@@ -276,17 +271,23 @@ def _read_stream_options(given: Mapping[str, Any], *, streams: bool) -> bool:
         raise ParameterInvalid("stream_options", "it goes only with stream: true")
     if not isinstance(options, dict):
         raise ParameterInvalid("stream_options", "it is not an object")
-    refuse_other_fields(options, ("include_usage", "include_obfuscation"), "stream_options")
-    if options.get("include_obfuscation"):
-        raise ParameterInvalid("stream_options.include_obfuscation", "only false is supported")
+    refuse_other_fields(options, STREAM_OPTIONS["properties"], "stream_options")
+    check_obfuscation(options)
     return read_boolean(options.get("include_usage", False), "stream_options.include_usage")
+
+
+def check_obfuscation(stream_options: Mapping[str, Any]) -> None:
+    """Refuse characters in a stream that are to hide how long its texts are: there are none here."""
+    hides = stream_options.get("include_obfuscation")
+    if hides is not None and hides is not False:
+        raise ParameterInvalid("stream_options.include_obfuscation", "only false is supported")
 
 
 def _read_metadata(value: Any, named: str | None) -> uuid.UUID | None:
     """Return the id of the conversation that the metadata or a header names, None where neither does."""
     if not isinstance(value, dict):
         raise ParameterInvalid("metadata", "it is not an object")
-    refuse_other_fields(value, ("conversation",), "metadata")
+    refuse_other_fields(value, METADATA["properties"], "metadata")
     ids = {_conversation(value["conversation"], "metadata.conversation")} if "conversation" in value else set()
     if named is not None:
         ids.add(_conversation(named, CONVERSATION_HEADER))
@@ -299,12 +300,6 @@ def _conversation(value: Any, where: str) -> uuid.UUID:
     if not isinstance(value, str) or (conversation := read_conversation_id(value)) is None:
         raise ParameterInvalid(where, "the id of a conversation, or a UUID, is needed")
     return conversation
-
-
-def refuse_other_fields(value: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
-    for name in value:
-        if name not in names:
-            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
 
 
 def _check_name(value: Any, where: str) -> None:
@@ -328,21 +323,89 @@ def _is_storable(text: str) -> bool:
     return "\x00" not in text
 
 
-SAMPLING: Mapping[str, Callable[[Any, str], Any]] = {
-    "temperature": _between(0, 2),
-    "top_p": _between(0, 1),
-    "presence_penalty": _between(-2, 2),
-    "frequency_penalty": _between(-2, 2),
-    "seed": _seed,
-    "stop": _stop,
-    "verbosity": _verbosity,
-    "response_format": _response_format,
+STREAM_OPTIONS = object_schema({"include_usage": BOOLEAN, "include_obfuscation": OBFUSCATION})
+METADATA = object_schema({"conversation": CONVERSATION})
+STOP: JsonSchema = text_schema(1, MOST_STOP_CHARACTERS)
+# What a schema in a function is read for: each of its properties is counted by itself.
+PARAMETERS: JsonSchema = {
+    "type": "object",
+    "properties": {
+        "properties": {
+            "type": "object",
+            "additionalProperties": {
+                "type": ["object", "boolean"],
+                "properties": {"description": TEXT, "enum": {"type": "array"}},
+            },
+        }
+    },
+    "description": f"A JSON Schema. The function as a whole has at most {MOST_SCHEMA_CHARACTERS:,} characters.",
 }
-READ = {
-    *("model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "reasoning_effort"),
-    *("tools", "tool_choice", "parallel_tool_calls"),
-    *SAMPLING,
-    *ONLY,
-    *IDENTIFIERS,
-    "metadata",
+FUNCTION: Mapping[str, JsonSchema] = {
+    "name": NAME,
+    "description": TEXT,
+    "parameters": PARAMETERS,
+    "strict": BOOLEAN,
 }
+TOOL = object_schema(
+    {"type": {"const": "function"}, "function": nullable_fields(FUNCTION, required=("name",))},
+    required=("type", "function"),
+    title="Tool",
+)
+CHOICES = ("none", "auto", "required")
+CHOSEN = object_schema({"name": NAME}, required=("name",))
+TOOL_CHOICE = object_schema({"type": {"const": "function"}, "function": CHOSEN}, required=("type", "function"))
+ANSWER_SCHEMA = object_schema(
+    {
+        "name": NAME,
+        "schema": {"type": "object"},
+        "strict": or_null(BOOLEAN),
+        "description": or_null(TEXT),
+    },
+    required=("name", "schema"),
+)
+FORMATS: Mapping[str, JsonSchema] = {
+    **{kind: object_schema({"type": {"const": kind}}, required=("type",)) for kind in ("text", "json_object")},
+    "json_schema": object_schema(
+        {"type": {"const": "json_schema"}, "json_schema": ANSWER_SCHEMA}, required=("type", "json_schema")
+    ),
+}
+SAMPLING: Mapping[str, Field] = {
+    "temperature": number(0, 2),
+    "top_p": number(0, 1),
+    "presence_penalty": number(-2, 2),
+    "frequency_penalty": number(-2, 2),
+    "seed": whole_number(-LARGEST_SEED, LARGEST_SEED, "a whole number is needed"),
+    "stop": Field({"anyOf": [STOP, {"type": "array", "minItems": 1, "maxItems": MOST_STOPS, "items": STOP}]}, _stop),
+    "verbosity": one_of("low", "medium", "high"),
+    "response_format": Field({"anyOf": list(FORMATS.values())}, _response_format),
+}
+MODEL = said(text_schema(1), "One of those that `/v1/models` lists.")
+IDENTIFIED: Mapping[str, JsonSchema] = {
+    name: said(text_schema(0, most), "Changes nothing; no provider is told.") for name, most in IDENTIFIERS.items()
+}
+# The parameters of a chat completion: others are refused.
+PROPERTIES: Mapping[str, JsonSchema] = {
+    "model": MODEL,
+    "messages": MESSAGES,
+    "stream": BOOLEAN,
+    "stream_options": said(STREAM_OPTIONS, "Goes only with `stream: true`."),
+    "max_completion_tokens": OUTPUT_TOKENS.schema,
+    "max_tokens": said(OUTPUT_TOKENS.schema, "The same as `max_completion_tokens`; give one of them."),
+    "reasoning_effort": said(EFFORT.schema, "Taken if the language model takes it."),
+    "tools": {
+        "type": "array",
+        "maxItems": MOST_TOOLS,
+        "items": TOOL,
+        "description": "Functions of the client; no two have the same name.",
+    },
+    "tool_choice": {
+        "anyOf": [{"enum": list(CHOICES)}, TOOL_CHOICE],
+        "description": "A function that is named is one of `tools`, and without tools none is required.",
+    },
+    "parallel_tool_calls": BOOLEAN,
+    **{name: each.schema for name, each in SAMPLING.items()},
+    **{name: said(each.schema, "Changes nothing.") for name, each in ONLY.items()},
+    **IDENTIFIED,
+    "metadata": said(METADATA, f"Names the conversation, as the header `{CONVERSATION_HEADER}` does."),
+}
+BODY = nullable_fields(PROPERTIES, required=("model", "messages"), title="ChatCompletionRequest")

@@ -14,10 +14,27 @@ from typing import Any
 
 from conversations.core.errors import ParameterInvalid
 
-from .json_body import shown_name
+from .fields import NOTHING, NULL, JsonSchema, object_schema, refuse_other_fields, refuse_telling_fields, said
 
 MOST_PICTURES = 100  # of one request; each is opened in a process of its own
-DATA_URL = re.compile(r"data:image/[a-z0-9.+-]{1,40};base64,", re.IGNORECASE)
+HEAD = r"[dD][aA][tT][aA]:[iI][mM][aA][gG][eE]/[a-zA-Z0-9.+-]{1,40};[bB][aA][sS][eE]64,"
+DATA_URL = re.compile(HEAD)
+BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)"
+URL: JsonSchema = {"type": "string", "pattern": f"^{HEAD}{BASE64}$"}
+DETAIL = said({"enum": ["auto", None]}, "The window sets it.")
+IMAGE_URL = object_schema({"url": URL, "detail": DETAIL}, required=("url",), others=NULL)
+IMAGE_PART = object_schema(
+    {"type": {"const": "image_url"}, "image_url": IMAGE_URL},
+    required=("type", "image_url"),
+    others=NOTHING,
+    title="ImagePart",
+)
+INPUT_IMAGE = object_schema(
+    {"type": {"const": "input_image"}, "image_url": URL, "detail": DETAIL},
+    required=("type", "image_url"),
+    others=NOTHING,
+    title="InputImage",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +50,9 @@ def read_image_part(part: Mapping[str, Any], where: str) -> GivenPicture:
     image = part.get("image_url")
     if not isinstance(image, Mapping) or not isinstance(image.get("url"), str):
         raise ParameterInvalid(f"{where}.image_url.url", "a data: URL is needed")
-    for name, value in part.items():
-        if name not in ("type", "image_url") and value not in (None, []):
-            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
-    for name, value in image.items():
-        if name not in ("url", "detail") and value is not None:
-            raise ParameterInvalid(f"{where}.image_url.{shown_name(name)}", "it is not supported")
+    refuse_telling_fields(part, IMAGE_PART["properties"], where)
+    told = {name: each for name, each in image.items() if each is not None}
+    refuse_other_fields(told, IMAGE_URL["properties"], f"{where}.image_url")
     if image.get("detail") not in (None, "auto"):
         raise ParameterInvalid(f"{where}.image_url.detail", "only auto is supported: the window sets it")
     return GivenPicture(where, _read_data_url(image["url"], f"{where}.image_url.url"))
@@ -48,9 +62,7 @@ def read_input_image(part: Mapping[str, Any], where: str) -> GivenPicture:
     """Return the picture of a part of a response's input, where its URL is not nested. Raises `ParameterInvalid`."""
     if not isinstance(part.get("image_url"), str):
         raise ParameterInvalid(f"{where}.image_url", "a data: URL is needed")
-    for name, value in part.items():
-        if name not in ("type", "image_url", "detail") and value not in (None, []):
-            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
+    refuse_telling_fields(part, INPUT_IMAGE["properties"], where)
     if part.get("detail") not in (None, "auto"):
         raise ParameterInvalid(f"{where}.detail", "only auto is supported: the window sets it")
     return GivenPicture(where, _read_data_url(part["image_url"], f"{where}.image_url"))

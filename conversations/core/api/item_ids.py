@@ -15,7 +15,8 @@ import re
 import uuid
 from typing import NamedTuple
 
-CONVERSATION = re.compile(r"conv_[0-9a-f]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+CONVERSATION_FORM = "conv_[0-9a-f]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+CONVERSATION = re.compile(CONVERSATION_FORM)
 RESPONSE = re.compile(r"resp_([0-9a-f]{32})([0-9a-f]{16})")
 MESSAGE = re.compile(r"msg_([0-9a-f]{32})([0-9a-f]{16})")
 ITEM = re.compile(r"(?:msg|fco|fc)_([0-9a-f]{32})([0-9a-f]{16})(?:[0-9a-f]{2})?")

@@ -10,12 +10,29 @@ from typing import Any
 from conversations.core.errors import ParameterInvalid
 from conversations.core.text.storable_text import UNSTORABLE
 
+from .fields import SHOWN, SHOWN_TEXT, JsonSchema, nullable_fields, refuse_other_fields, said, whole_number
 from .item_ids import read_conversation_id
-from .json_body import read_json_object, shown_name
+from .json_body import read_json_object
 
 MOST_LISTED = 50
 LISTED = 20
 MOST_QUESTION_CHARACTERS = 100_000
+LIMIT = whole_number(1, MOST_LISTED)
+LIMIT_SCHEMA: JsonSchema = {**LIMIT.schema, "default": LISTED}
+RECALL = nullable_fields(
+    {
+        "conversation": said(SHOWN_TEXT, "The id of a conversation, `conv_…`."),
+        "question": {**SHOWN_TEXT, "maxLength": MOST_QUESTION_CHARACTERS},
+        "limit": LIMIT_SCHEMA,
+    },
+    required=("conversation", "question"),
+    title="RecallRequest",
+)
+SEARCH = nullable_fields(
+    {"query": said(SHOWN_TEXT, "Words, phrases and filters as in the search of the page."), "limit": LIMIT_SCHEMA},
+    required=("query",),
+    title="SearchRequest",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +54,7 @@ class SearchRequest:
 
 def read_recall_request(body: bytes) -> RecallRequest:
     """Return what *body* asks for. Raises `ParameterInvalid`, which names the parameter."""
-    given = _fields(body, "conversation", "question", "limit")
+    given = _fields(body, RECALL)
     named = _text(given, "conversation")
     question = _text(given, "question")
     if len(question) > MOST_QUESTION_CHARACTERS:
@@ -47,27 +64,22 @@ def read_recall_request(body: bytes) -> RecallRequest:
 
 def read_search_request(body: bytes) -> SearchRequest:
     """Return what *body* asks for. Raises `ParameterInvalid`, which names the parameter."""
-    given = _fields(body, "query", "limit")
+    given = _fields(body, SEARCH)
     return SearchRequest(_text(given, "query"), _limit(given))
 
 
-def _fields(body: bytes, *names: str) -> Mapping[str, Any]:
+def _fields(body: bytes, schema: JsonSchema) -> Mapping[str, Any]:
     given = {name: value for name, value in read_json_object(body).items() if value is not None}
-    for name in given:
-        if name not in names:
-            raise ParameterInvalid(shown_name(name), "it is not supported")
+    refuse_other_fields(given, schema["properties"])
     return given
 
 
 def _text(given: Mapping[str, Any], name: str) -> str:
     value = given.get(name)
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or not SHOWN.search(value):
         raise ParameterInvalid(name, "a text is needed")
     return value
 
 
 def _limit(given: Mapping[str, Any]) -> int:
-    value = given.get("limit", LISTED)
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_LISTED:
-        raise ParameterInvalid("limit", f"a whole number from 1 to {MOST_LISTED} is needed")
-    return value
+    return int(LIMIT(given.get("limit", LISTED), "limit"))

@@ -20,8 +20,9 @@ from conversations.core.prompt.messages import PromptMessage, PromptToolCall, Ro
 from conversations.core.prompt.openai_messages import MOST_ID_CHARACTERS
 from conversations.core.text.storable_text import UNSTORABLE
 
-from .chat_messages import BETWEEN_PARTS, ROLES, ChatMessages, part_messages
-from .given_pictures import MOST_PICTURES, GivenPicture, read_input_image
+from .chat_messages import BETWEEN_PARTS, ID, ROLES, ChatMessages, part_messages
+from .fields import ANYTHING, NOTHING, TEXT, JsonSchema, object_schema, refuse_telling_fields, said
+from .given_pictures import INPUT_IMAGE, MOST_PICTURES, GivenPicture, read_input_image
 from .json_body import shown_name
 
 INPUT = "input"
@@ -30,17 +31,71 @@ MOST_ITEMS = 100_000
 # What is referred to is read for each reference: a body of megabytes could name a long message again and again.
 MOST_REFERENCES = 1_000
 MOST_REFERRED_CHARACTERS = 8_000_000
-# What stands in items beside what is read; `phase` changes nothing here, and `parsed` is what
-# the openai package adds of its own.
-FIELDS = {
-    "message": ("type", "role", "content", "id", "status", "phase"),
-    "function_call": ("type", "call_id", "name", "arguments", "id", "status", "parsed_arguments"),
-    "function_call_output": ("type", "call_id", "output", "id", "status"),
-    "reasoning": ("type", "id", "summary", "content", "encrypted_content", "status"),
-    "item_reference": ("type", "id"),
-}
+ROLES_OF_ITEMS = tuple(role for role in ROLES if role != "tool")
+# Where the text of a part stands, by its type; what it has beside that changes nothing, such as the openai package's
+# `parsed`.
 TEXT_PARTS: Mapping[str, str] = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
-FIELDS_OF_PARTS = ("type", "text", "refusal", "annotations", "logprobs", "parsed")
+PARTS: Mapping[str, JsonSchema] = {
+    kind: object_schema(
+        {
+            "type": {"const": kind},
+            **dict.fromkeys(("text", "refusal", "annotations", "logprobs", "parsed"), ANYTHING),
+            where: TEXT,
+        },
+        required=("type", where),
+        others=NOTHING,
+    )
+    for kind, where in TEXT_PARTS.items()
+}
+TEXT_CONTENT: JsonSchema = {"anyOf": [TEXT, {"type": "array", "items": {"anyOf": list(PARTS.values())}}]}
+USER_CONTENT: JsonSchema = {"anyOf": [TEXT, {"type": "array", "items": {"anyOf": [*PARTS.values(), INPUT_IMAGE]}}]}
+NO_CHANGE = said(ANYTHING, "Changes nothing.")
+# The fields of an item by its type; `parsed_arguments` is what the openai package adds of its own.
+FIELDS: Mapping[str, Mapping[str, JsonSchema]] = {
+    "message": {"content": TEXT_CONTENT, **dict.fromkeys(("id", "status", "phase"), NO_CHANGE)},
+    "function_call": {
+        **{"call_id": ID, "name": ID, "arguments": TEXT},
+        **dict.fromkeys(("id", "status", "parsed_arguments"), NO_CHANGE),
+    },
+    "function_call_output": {"call_id": ID, "output": TEXT_CONTENT, "id": NO_CHANGE, "status": NO_CHANGE},
+    "reasoning": dict.fromkeys(("id", "summary", "content", "encrypted_content", "status"), NO_CHANGE),
+    "item_reference": {"id": said(TEXT, "The id of a stored message without pictures.")},
+}
+REQUIRED = {
+    "message": ("role", "content"),
+    "function_call": ("type", "call_id", "name", "arguments"),
+    "function_call_output": ("type", "call_id", "output"),
+    "reasoning": ("type",),
+    "item_reference": ("id",),
+}
+
+
+def _item(kind: str, title: str, **more: JsonSchema) -> JsonSchema:
+    may_be_left_out = "type" not in REQUIRED[kind]
+    properties = {"type": {"enum": [kind, None]} if may_be_left_out else {"const": kind}, **FIELDS[kind], **more}
+    return object_schema(properties, required=REQUIRED[kind], others=NOTHING, title=title)
+
+
+MESSAGE = _item("message", "MessageItem", role={"enum": list(ROLES_OF_ITEMS)})
+USER_MESSAGE = _item("message", "UserMessageItem", role={"const": "user"}, content=USER_CONTENT)
+ITEMS: Mapping[str, JsonSchema] = {
+    "message": MESSAGE,
+    "function_call": _item("function_call", "FunctionCallItem"),
+    "function_call_output": _item("function_call_output", "FunctionCallOutputItem"),
+    "reasoning": said(_item("reasoning", "ReasoningItem"), "Is in no later prompt."),
+    "item_reference": _item("item_reference", "ItemReference"),
+}
+INPUT_ITEMS: JsonSchema = {
+    "type": "array",
+    "minItems": 1,
+    "maxItems": MOST_ITEMS,
+    "items": {"anyOf": [USER_MESSAGE, *ITEMS.values()]},
+}
+INPUT_SCHEMA: JsonSchema = {
+    "anyOf": [TEXT, INPUT_ITEMS],
+    "description": "Text, or items. Each output follows the call it answers, and behind the last message of the user, "
+    "which is not empty, only calls and outputs stand.",
+}
 FindItem = Callable[[str], PromptMessage | None]
 
 
@@ -77,18 +132,12 @@ def read_outputs(given: Any) -> dict[str, str]:
     outputs: dict[str, str] = {}
     for place, item in enumerate(items):
         where = f"{INPUT}[{place}]"
-        _refuse_other_fields(item, "function_call_output", where)
+        refuse_telling_fields(item, ITEMS["function_call_output"]["properties"], where)
         call_id = _id(item.get("call_id"), f"{where}.call_id")
         if call_id in outputs:
             raise ParameterInvalid(f"{where}.call_id", "two outputs answer the same call")
         outputs[call_id] = _content(item.get("output"), f"{where}.output")
     return outputs
-
-
-def _refuse_other_fields(item: Mapping[str, Any], kind: str, where: str) -> None:
-    for name, value in item.items():
-        if name not in FIELDS[kind] and value not in (None, []):
-            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
 
 
 def _read_items(given: Sequence[Any], parameter: str, find_item: FindItem) -> _Items:
@@ -114,10 +163,12 @@ class _Items:
     def take(self, item: Any, where: str) -> None:
         if not isinstance(item, Mapping):
             raise ParameterInvalid(where, "it is not an object")
-        kind = item.get("type") or ("message" if "role" in item else "item_reference" if "id" in item else None)
+        kind = item.get("type")
+        if kind is None:
+            kind = "message" if item.get("role") not in NOTHING["enum"] else "item_reference" if "id" in item else None
         if not isinstance(kind, str) or kind not in FIELDS:
             raise ParameterInvalid(f"{where}.type", f"{shown_name(kind)} is not supported")
-        _refuse_other_fields(item, kind, where)
+        refuse_telling_fields(item, ITEMS[kind]["properties"], where)
         if kind == "function_call":
             self._take_call(item, where)
         elif kind == "function_call_output":
@@ -187,7 +238,7 @@ class _Items:
 def _message(item: Mapping[str, Any], where: str) -> PromptMessage:
     role: Role | None = ROLES.get(item["role"]) if isinstance(item.get("role"), str) else None
     if role is None or role == "tool":
-        raise ParameterInvalid(f"{where}.role", "it is none of user, assistant, system, developer")
+        raise ParameterInvalid(f"{where}.role", f"it is none of {', '.join(ROLES_OF_ITEMS)}")
     return PromptMessage(role, _content(item.get("content"), f"{where}.content", may_show=role == "user"))
 
 
@@ -216,9 +267,7 @@ def _part(part: Any, where: str) -> str:
     kind = part.get("type") if isinstance(part, Mapping) else None
     if not isinstance(kind, str) or kind not in TEXT_PARTS:
         raise ParameterInvalid(f"{where}.type", f"{shown_name(kind)} is not supported")
-    for name, value in part.items():
-        if name not in FIELDS_OF_PARTS and value not in (None, []):
-            raise ParameterInvalid(f"{where}.{shown_name(name)}", "it is not supported")
+    refuse_telling_fields(part, PARTS[kind]["properties"], where)
     return _text(part.get(TEXT_PARTS[kind]), f"{where}.{TEXT_PARTS[kind]}")
 
 

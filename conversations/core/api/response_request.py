@@ -5,7 +5,6 @@ It is read as the chat completion that it asks for, with what a response has bes
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,30 +15,53 @@ from conversations.core.text.storable_text import UNSTORABLE
 
 from .chat_messages import ChatMessages
 from .chat_request import (
-    IDENTIFIERS,
-    LARGEST_OUTPUT_TOKENS,
+    ANSWER_SCHEMA,
+    CHOICES,
+    EFFORT,
+    FORMATS,
+    FUNCTION,
+    IDENTIFIED,
+    MODEL,
+    MOST_TOOLS,
+    NAME,
+    OBFUSCATION,
+    OUTPUT_TOKENS,
     SAMPLING,
     ChatRequest,
-    read_boolean,
-    read_effort,
+    check_obfuscation,
     read_identifiers,
     read_model,
+    read_only,
     read_tool_choice,
     read_tools,
+)
+from .fields import (
+    BOOLEAN,
+    TEXT,
+    Field,
+    JsonSchema,
+    nullable_fields,
+    object_schema,
+    one_of,
+    only,
+    read_boolean,
     refuse_other_fields,
+    said,
+    text_schema,
 )
 from .json_body import read_json_object, shown_name
-from .response_items import FindItem, read_input, read_outputs
+from .response_items import INPUT_SCHEMA, FindItem, read_input, read_outputs
 
 MOST_PAIRS = 16
 MOST_KEY_CHARACTERS = 64
 MOST_VALUE_CHARACTERS = 512
 INCLUDED = "reasoning.encrypted_content"  # which clients ask for always; here no reasoning is encrypted
-ONLY: Mapping[str, tuple[Any, ...]] = {
-    "service_tier": ("auto", "default"),
-    "top_logprobs": (0,),
-    "context_management": ([],),
+ONLY: Mapping[str, Field] = {
+    "service_tier": only("auto", "default"),
+    "top_logprobs": only(0),
+    "context_management": only([]),
 }
+TRUNCATION = one_of("auto", "disabled")
 # The parameters of a response that the code of chat completions knows by another name.
 NAMES = {
     "reasoning_effort": "reasoning.effort",
@@ -49,18 +71,72 @@ NAMES = {
 }
 NO_MESSAGES = ChatMessages("", (), PromptMessage("user", ""), (), 0)
 TAKEN_AS_IN_CHAT = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
-READ = {
-    *("model", "input", "instructions", "stream", "stream_options", "store", "background", "conversation"),
-    *("previous_response_id", "max_output_tokens", "metadata", "text", "reasoning", "tools", "tool_choice"),
-    *("parallel_tool_calls", "truncation", "include", "client_metadata"),
-    *IDENTIFIERS,
-    *TAKEN_AS_IN_CHAT,
-    *ONLY,
+METADATA: JsonSchema = {
+    "type": "object",
+    "maxProperties": MOST_PAIRS,
+    "propertyNames": text_schema(0, MOST_KEY_CHARACTERS),
+    "additionalProperties": text_schema(0, MOST_VALUE_CHARACTERS),
 }
-COUNTED = {  # what `/v1/responses/input_tokens` takes
-    *("model", "input", "instructions", "conversation", "previous_response_id", "text", "reasoning", "tools"),
-    *("tool_choice", "parallel_tool_calls", "truncation"),
+CONVERSATION = object_schema({"id": text_schema(1)}, required=("id",))
+STREAM_OPTIONS = object_schema({"include_obfuscation": OBFUSCATION})
+FORMAT: JsonSchema = {
+    "anyOf": [
+        *(nullable_fields(FORMATS[kind]["properties"], required=("type",)) for kind in ("text", "json_object")),
+        nullable_fields(
+            {"type": {"const": "json_schema"}, **ANSWER_SCHEMA["properties"]}, required=("type", "name", "schema")
+        ),
+    ]
 }
+TEXT_OPTIONS = nullable_fields({"format": FORMAT, "verbosity": SAMPLING["verbosity"].schema})
+SUMMARY: JsonSchema = {"enum": ["auto"], "description": "Thoughts come as the model tells them."}
+REASONING = nullable_fields({"effort": EFFORT.schema, "summary": SUMMARY, "generate_summary": SUMMARY})
+TOOL = nullable_fields({"type": {"const": "function"}, **FUNCTION}, required=("type", "name"), title="FunctionTool")
+TOOL_CHOICE = object_schema({"type": {"const": "function"}, "name": NAME}, required=("type", "name"))
+# The parameters of a response: others are refused.
+PROPERTIES: Mapping[str, JsonSchema] = {
+    "model": MODEL,
+    "input": INPUT_SCHEMA,
+    "instructions": said(TEXT, "For this request only, behind the scenario's system prompt."),
+    "conversation": {
+        "anyOf": [text_schema(1), CONVERSATION],
+        "description": "The response goes behind its newest message. Goes only with `store: true`.",
+    },
+    "previous_response_id": said(text_schema(1), "The response goes behind this one. Without `conversation`."),
+    "store": said(BOOLEAN, "With `false` nothing is kept but the bill."),
+    "background": said(BOOLEAN, "The answer comes at once. Goes only with `store: true`."),
+    "stream": BOOLEAN,
+    "stream_options": said(STREAM_OPTIONS, "Goes only with `stream: true`."),
+    "max_output_tokens": OUTPUT_TOKENS.schema,
+    **{name: SAMPLING[name].schema for name in TAKEN_AS_IN_CHAT},
+    "text": said(TEXT_OPTIONS, "The form of the answer."),
+    "reasoning": REASONING,
+    "truncation": said(TRUNCATION.schema, "`auto`, also if you say nothing: the window."),
+    "tools": {
+        "type": "array",
+        "maxItems": MOST_TOOLS,
+        "items": TOOL,
+        "description": "Functions of the client, in place of the scenario's tools; no two have the same name.",
+    },
+    "tool_choice": {
+        "anyOf": [{"enum": list(CHOICES)}, TOOL_CHOICE],
+        "description": "A function that is named is one of `tools`, and without tools none is required.",
+    },
+    "parallel_tool_calls": BOOLEAN,
+    "metadata": METADATA,
+    "include": said({"type": "array", "items": {"enum": [INCLUDED]}}, "No reasoning is encrypted here."),
+    "client_metadata": said({"type": "object", "additionalProperties": TEXT}, "Changes nothing, and is not kept."),
+    **IDENTIFIED,
+    **{name: said(each.schema, "Changes nothing.") for name, each in ONLY.items()},
+}
+COUNTED: Mapping[str, JsonSchema] = {  # what `/v1/responses/input_tokens` takes
+    name: PROPERTIES[name]
+    for name in (
+        *("model", "input", "instructions", "conversation", "previous_response_id", "text", "reasoning", "tools"),
+        *("tool_choice", "parallel_tool_calls", "truncation"),
+    )
+}
+BODY = nullable_fields(PROPERTIES, required=("model", "input"), title="ResponseRequest")
+COUNTED_BODY = nullable_fields(COUNTED, required=("model", "input"), title="InputTokensRequest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +161,12 @@ class ResponseRequest:
 
 
 def read_response_request(
-    body: bytes, find_item: FindItem = lambda _: None, taken: Collection[str] = READ
+    body: bytes, find_item: FindItem = lambda _: None, taken: Collection[str] = PROPERTIES.keys()
 ) -> ResponseRequest:
     """Return what *body* asks for. Raises `ParameterInvalid`, which names the parameter, also one not in *taken*."""
     given = {name: value for name, value in read_json_object(body).items() if value is not None}
-    for name in given:
-        if name not in taken:
-            raise ParameterInvalid(shown_name(name), "it is not supported")
-    for name, values in ONLY.items():
-        if name in given and not any(given[name] == each and type(given[name]) is type(each) for each in values):
-            taken = " or ".join(json.dumps(each) for each in values)
-            raise ParameterInvalid(name, f"only {taken} is supported")
+    refuse_other_fields(given, taken)
+    read_only(given, ONLY)
     _read_include(given.get("include", []))
     _check_client_metadata(given.get("client_metadata", {}))
     streams = read_boolean(given.get("stream", False), "stream")
@@ -152,9 +223,7 @@ def _read_chat(
     if "parallel_tool_calls" in given:
         nested["parallel_tool_calls"] = given["parallel_tool_calls"]
     sampling |= read_tool_choice(nested, tools)
-    truncation = given.get("truncation", "auto")
-    if truncation not in ("auto", "disabled"):
-        raise ParameterInvalid("truncation", "it is none of auto, disabled")
+    truncation = TRUNCATION(given.get("truncation", "auto"), "truncation")
     echo |= {
         "truncation": truncation,
         "tools": [{"description": None, "parameters": None, "strict": None, **_flat(tool)} for tool in tools],
@@ -174,7 +243,9 @@ def _read_chat(
         tools=tools,
         may_call=choice != "none",
         effort=effort,
-        most_output_tokens=_read_output_limit(given.get("max_output_tokens")),
+        most_output_tokens=(
+            OUTPUT_TOKENS(given["max_output_tokens"], "max_output_tokens") if "max_output_tokens" in given else None
+        ),
         most_output_field="max_output_tokens",
         given={"api": "responses", **given},  # the same words at another address are another request
         truncates=truncation == "auto",
@@ -186,7 +257,7 @@ def _read_state(given: Mapping[str, Any], *, stores: bool, background: bool) -> 
     """Return the ids of the conversation and of the response before, empty where there is none."""
     conversation = given.get("conversation", "")
     if isinstance(conversation, dict):
-        refuse_other_fields(conversation, ("id",), "conversation")
+        refuse_other_fields(conversation, CONVERSATION["properties"], "conversation")
         conversation = conversation.get("id")
     previous = given.get("previous_response_id", "")
     for name, value in (("conversation", conversation), ("previous_response_id", previous)):
@@ -223,9 +294,8 @@ def _check_stream_options(given: Mapping[str, Any], *, streams: bool) -> None:
         raise ParameterInvalid("stream_options", "it goes only with stream: true")
     if not isinstance(options, dict):
         raise ParameterInvalid("stream_options", "it is not an object")
-    refuse_other_fields(options, ("include_obfuscation",), "stream_options")
-    if options.get("include_obfuscation"):
-        raise ParameterInvalid("stream_options.include_obfuscation", "only false is supported")
+    refuse_other_fields(options, STREAM_OPTIONS["properties"], "stream_options")
+    check_obfuscation(options)
 
 
 def _read_text(value: Any, echo: dict[str, Any]) -> dict[str, Any]:
@@ -233,7 +303,7 @@ def _read_text(value: Any, echo: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ParameterInvalid("text", "it is not an object")
     given = {name: each for name, each in value.items() if each is not None}
-    refuse_other_fields(given, ("format", "verbosity"), "text")
+    refuse_other_fields(given, TEXT_OPTIONS["properties"], "text")
     said: dict[str, Any] = {}
     form = given.get("format", {"type": "text"})
     if not isinstance(form, dict):
@@ -259,11 +329,11 @@ def _read_reasoning(value: Any, echo: dict[str, Any]) -> str:
     if not isinstance(value, dict):
         raise ParameterInvalid("reasoning", "it is not an object")
     given = {name: each for name, each in value.items() if each is not None}
-    refuse_other_fields(given, ("effort", "summary", "generate_summary"), "reasoning")
+    refuse_other_fields(given, REASONING["properties"], "reasoning")
     for name in ("summary", "generate_summary"):
-        if given.get(name, "auto") != "auto":
+        if given.get(name, "auto") not in SUMMARY["enum"]:
             raise ParameterInvalid(f"reasoning.{name}", "only auto is supported: thoughts come as the model tells them")
-    effort = read_effort(given.get("effort", ""), "reasoning.effort")
+    effort: str = EFFORT(given.get("effort", ""), "reasoning.effort")
     echo["reasoning"] = {"effort": effort or None, "summary": given.get("summary")}
     return effort
 
@@ -293,16 +363,8 @@ def _nested_choice(choice: Any) -> Any:
         return choice
     if choice.get("type") != "function":
         raise ParameterInvalid("tool_choice.type", "only function is supported")
-    refuse_other_fields(choice, ("type", "name"), "tool_choice")
+    refuse_other_fields(choice, TOOL_CHOICE["properties"], "tool_choice")
     return {"type": "function", "function": {"name": choice.get("name")}}
-
-
-def _read_output_limit(value: Any) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LARGEST_OUTPUT_TOKENS:
-        raise ParameterInvalid("max_output_tokens", "a whole number above 0 is needed")
-    return value
 
 
 def _text(value: Any, name: str) -> str:

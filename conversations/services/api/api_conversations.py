@@ -26,7 +26,6 @@ from conversations.services.windows.active_path import lock_conversation, refuse
 from .appended_messages import CONVERSATION_BYTES, append_for_program, metadata_bytes, take_room
 from .key_models import find_conversation_of_key
 
-MOST_APPENDED = 20
 READ_AT_ONCE = 20
 MOST_CHARACTERS = 1_000_000  # of a page of items, unless one alone has more
 

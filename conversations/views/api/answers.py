@@ -69,6 +69,26 @@ def answers_api(method: str, *scopes: ApiScope) -> Callable[[ApiView], ApiView]:
                 raise
 
         answer.csrf_exempt = True  # type: ignore[attr-defined]  # no cookie is read, so none can be abused
+        answer.scopes_of_methods = {method: scopes}  # type: ignore[attr-defined]  # for the description
+        return answer
+
+    return decorate
+
+
+def answers_without_key(method: str) -> Callable[[ApiView], ApiView]:
+    """Let in all requests by *method*, while the API is on."""
+
+    def decorate(view: ApiView) -> ApiView:
+        @wraps(view)
+        async def answer(request: HttpRequest, **kwargs: object) -> HttpResponseBase:
+            if request.method == "OPTIONS":
+                return _with_origin(request, HttpResponse(status=204, headers={"Allow": method}), method)
+            if request.method != method:
+                return _with_origin(request, _refuse_method(method), method)
+            response = await view(request, **kwargs) if settings.API else api_refusal(ApiOff())
+            return _with_origin(request, response, method)
+
+        answer.csrf_exempt = True  # type: ignore[attr-defined]  # no cookie is read, so none can be abused
         return answer
 
     return decorate
@@ -111,6 +131,11 @@ def by_method(**views: ApiView) -> ApiView:
         return await next(iter(views.values()))(request, **kwargs)
 
     answer.csrf_exempt = True  # type: ignore[attr-defined]  # no cookie is read, so none can be abused
+    answer.scopes_of_methods = {  # type: ignore[attr-defined]  # for the description
+        method: scopes
+        for view in views.values()
+        for method, scopes in view.scopes_of_methods.items()  # type: ignore[attr-defined]
+    }
     return answer
 
 

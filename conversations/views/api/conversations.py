@@ -10,14 +10,10 @@ from typing import Any
 
 from django.http import HttpRequest, JsonResponse
 
+from conversations.core.api.conversation_request import read_appended_items, read_metadata, read_new_conversation
 from conversations.core.api.item_ids import conversation_id as id_of
-from conversations.core.api.json_body import read_json_object, shown_name
-from conversations.core.api.response_items import read_items
-from conversations.core.api.response_request import read_pairs
-from conversations.core.errors import ParameterInvalid
 from conversations.models import ApiKey, ApiScope, Conversation
 from conversations.services.api.api_conversations import (
-    MOST_APPENDED,
     append_items,
     begin_conversation,
     find_api_conversation,
@@ -28,7 +24,8 @@ from conversations.services.api.api_conversations import (
 from conversations.services.conversations.deletion import delete_conversation
 
 from .answers import answers_api, by_method, read_query
-from .item_pages import IN_QUERY, item_of, page_of, read_wanted_items
+from .item_pages import QUERY as ITEMS_QUERY
+from .item_pages import item_of, page_of, read_wanted_items
 from .turns import in_turn
 
 
@@ -38,9 +35,7 @@ async def conversations(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
 
 
 def _begin(key: ApiKey, body: bytes) -> dict[str, Any]:
-    given = _fields(body, "items", "metadata")
-    items = read_items(given.get("items", []), "items", most=MOST_APPENDED)
-    return _about(begin_conversation(key, items, read_pairs(given.get("metadata", {}))))
+    return _about(begin_conversation(key, *read_new_conversation(body)))
 
 
 @answers_api("GET", ApiScope.CHAT, ApiScope.READ)
@@ -55,10 +50,7 @@ async def _update(request: HttpRequest, *, key: ApiKey, conversation_id: str) ->
 
 def _note(key: ApiKey, conversation_id: str, body: bytes) -> dict[str, Any]:
     conversation = find_api_conversation(key, conversation_id)
-    given = _fields(body, "metadata")
-    if "metadata" not in given:
-        raise ParameterInvalid("metadata", "it is missing")
-    note_metadata(conversation, read_pairs(given["metadata"]))
+    note_metadata(conversation, read_metadata(body))
     return _about(conversation)
 
 
@@ -74,7 +66,7 @@ conversation = by_method(GET=_read, POST=_update, DELETE=_delete)
 
 @answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def _list(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
-    return await in_turn(key, _listed, key, conversation_id, read_query(request, *IN_QUERY))
+    return await in_turn(key, _listed, key, conversation_id, read_query(request, *ITEMS_QUERY))
 
 
 def _listed(key: ApiKey, conversation_id: str, query: Mapping[str, str]) -> JsonResponse:
@@ -90,10 +82,7 @@ async def _append(request: HttpRequest, *, key: ApiKey, conversation_id: str) ->
 
 def _appended(key: ApiKey, conversation_id: str, body: bytes) -> JsonResponse:
     found = find_api_conversation(key, conversation_id)
-    messages = read_items(_fields(body, "items").get("items"), "items", most=MOST_APPENDED)
-    if not messages:
-        raise ParameterInvalid("items", "at least one is needed")
-    return JsonResponse(page_of(append_items(key, found, messages), has_more=False))
+    return JsonResponse(page_of(append_items(key, found, read_appended_items(body)), has_more=False))
 
 
 items = by_method(GET=_list, POST=_append)
@@ -103,15 +92,6 @@ items = by_method(GET=_list, POST=_append)
 async def item(request: HttpRequest, *, key: ApiKey, conversation_id: str, item_id: str) -> JsonResponse:
     found = await in_turn(key, lambda: find_item(find_api_conversation(key, conversation_id), item_id))
     return JsonResponse(item_of(found))
-
-
-def _fields(body: bytes, *names: str) -> dict[str, Any]:
-    """Return the fields of a body that are not null. Raises `ParameterInvalid` for one that is not in *names*."""
-    given = {name: value for name, value in read_json_object(body or b"{}").items() if value is not None}
-    for name in given:
-        if name not in names:
-            raise ParameterInvalid(shown_name(name), "it is not supported")
-    return given
 
 
 def _about(conversation: Conversation) -> dict[str, Any]:

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conversations.core.errors import ParameterInvalid
+from conversations.core.api.fields import TEXT, JsonSchema, one_of, said, whole_number
 from conversations.services.api.api_conversations import StoredItem, WantedItems
 
 from .response_answers import call_item, message_item
 
 MOST_LISTED = 100
 LISTED = 20
-IN_QUERY = ("after", "limit", "order")
+LIMIT = whole_number(1, MOST_LISTED)
+ORDER = one_of("asc", "desc")
+QUERY: Mapping[str, JsonSchema] = {
+    "after": said(TEXT, "The id of the last item of the page before."),
+    "limit": {**LIMIT.schema, "default": LISTED},
+    "order": {**ORDER.schema, "default": "desc"},
+}
+DIGITS = re.compile(r"[0-9]{1,19}")
 STATUSES = {"streaming": "in_progress", "complete": "completed"}
 
 
 def read_wanted_items(query: Mapping[str, str]) -> WantedItems:
     """Return which page of items *query* asks for. Raises `ParameterInvalid`."""
-    limit, order = query.get("limit", str(LISTED)), query.get("order", "desc")
-    if not limit.isascii() or not limit.isdigit() or len(limit) > 3 or not 1 <= int(limit) <= MOST_LISTED:
-        raise ParameterInvalid("limit", f"a whole number from 1 to {MOST_LISTED} is needed")
-    if order not in ("asc", "desc"):
-        raise ParameterInvalid("order", "it is none of asc, desc")
-    return WantedItems(query.get("after", ""), int(limit), newest_first=order == "desc")
+    limit = LIMIT(whole_number_of(query.get("limit", str(LISTED))), "limit")
+    order = ORDER(query.get("order", "desc"), "order")
+    return WantedItems(query.get("after", ""), limit, newest_first=order == "desc")
+
+
+def whole_number_of(text: str) -> int | None:
+    """Return the number that a parameter is, None where it is none, or longer than any that is taken."""
+    return int(text) if DIGITS.fullmatch(text) else None
 
 
 def page_of(items: Sequence[StoredItem], has_more: bool) -> dict[str, Any]:

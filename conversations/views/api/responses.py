@@ -5,7 +5,6 @@ With `store: false` it is a chat completion in another form; else it is a reply 
 
 from __future__ import annotations
 
-import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +14,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
 
-from conversations.core.api.item_ids import conversation_id
+from conversations.core.api.fields import JsonSchema, one_of, only, said, whole_number
+from conversations.core.api.item_ids import LARGEST_NUMBER, conversation_id
 from conversations.core.api.repeats import KEY_HEADER, RETRY_HEADER, RepeatMarks, read_repeat_marks
 from conversations.core.api.response_request import COUNTED, INCLUDED, NAMES, ResponseRequest, read_response_request
 from conversations.core.errors import ParameterInvalid, PromptError
@@ -42,13 +42,21 @@ from conversations.services.api.stored_responses import (
 from .answer_stream import stream_answer, wait_for_first_word
 from .answers import answers_api, by_method, read_query
 from .chat_completions import REPEATED, WINDOW
-from .item_pages import IN_QUERY, page_of, read_wanted_items
+from .item_pages import QUERY as ITEMS_QUERY
+from .item_pages import page_of, read_wanted_items, whole_number_of
 from .response_answers import ResponseEvents, ResponseHead, output_of, status_of
 from .turns import check_readers, in_turn, note_reader
 
 INCLUDES = ("include", "include[]")
-LARGEST_NUMBER = 2**63 - 1
-NUMBER = re.compile(r"[0-9]{1,19}")
+AFTER = whole_number(0, LARGEST_NUMBER, "a whole number is needed")
+SWITCH = one_of("true", "false")
+INCLUDE = {"type": "array", "items": {"enum": [INCLUDED]}}
+QUERY: Mapping[str, JsonSchema] = {
+    "stream": SWITCH.schema,
+    "starting_after": said(AFTER.schema, "The number of the last event that was read."),
+    "include_obfuscation": said(only("false").schema, "Changes nothing."),
+    **{name: said(INCLUDE, "Changes nothing.") for name in INCLUDES},
+}
 
 
 @answers_api("POST", ApiScope.CHAT)
@@ -172,7 +180,7 @@ async def cancel(request: HttpRequest, *, key: ApiKey, response_id: str) -> Http
 @answers_api("GET", ApiScope.CHAT, ApiScope.READ)
 async def input_items(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
     """List what a response could read: the messages up to the one that it answers."""
-    return await in_turn(key, _list_input, key, response_id, read_query(request, *IN_QUERY))
+    return await in_turn(key, _list_input, key, response_id, read_query(request, *ITEMS_QUERY))
 
 
 def _list_input(key: ApiKey, response_id: str, query: Mapping[str, str]) -> JsonResponse:
@@ -198,18 +206,16 @@ def _count(key: ApiKey, body: bytes) -> int:
 
 def _query(request: HttpRequest) -> tuple[bool, int]:
     """Return whether a stream is asked for, and after which number. Raises `ParameterInvalid`."""
-    query = read_query(request, "stream", "starting_after", "include_obfuscation", lists=INCLUDES)
+    query = read_query(request, *QUERY.keys() - {*INCLUDES}, lists=INCLUDES)
     if any(each != INCLUDED for name in INCLUDES for each in request.GET.getlist(name)):
         raise ParameterInvalid("include", f"only {INCLUDED} is supported")
     if query.get("include_obfuscation", "false") != "false":
         raise ParameterInvalid("include_obfuscation", "only false is supported")
     streams = query.get("stream", "false")
-    if streams not in ("true", "false"):
+    if streams not in SWITCH.schema["enum"]:
         raise ParameterInvalid("stream", "true or false is needed")
-    after = query.get("starting_after")
-    if after is not None and (not NUMBER.fullmatch(after) or int(after) > LARGEST_NUMBER):
-        raise ParameterInvalid("starting_after", "a whole number is needed")
-    return streams == "true", -1 if after is None else int(after)
+    after = AFTER(whole_number_of(query["starting_after"]), "starting_after") if "starting_after" in query else -1
+    return streams == "true", after
 
 
 def _as_it_stands(found: StoredResponse) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 from conversations.access import find_open_keys
-from conversations.core.errors import ApiKeyInvalid, ExportUnderWay, ParameterInvalid, TemporaryNotExported
+from conversations.core.api.fields import JsonSchema, one_of
+from conversations.core.errors import ApiKeyInvalid, ExportUnderWay, TemporaryNotExported
 from conversations.models import ApiKey, ApiScope
 from conversations.services.api.api_conversations import find_api_conversation
 from conversations.services.api.look_up import zone_of
@@ -19,16 +20,18 @@ from conversations.wording.error_sentences import ReaderLocale
 from .answers import answers_api, read_query
 from .turns import in_turn
 
+KIND = one_of(*sorted(KINDS))
+QUERY: Mapping[str, JsonSchema] = {"kind": KIND.schema}
+
 
 @answers_api("GET", ApiScope.READ)
 async def export(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> HttpResponseBase:
-    return await in_turn(key, _export, key, conversation_id, read_query(request, "kind").get("kind", ""))
+    return await in_turn(key, _export, key, conversation_id, read_query(request, *QUERY).get("kind", ""))
 
 
 def _export(key: ApiKey, conversation_id: str, kind: str) -> HttpResponseBase:
     conversation = find_api_conversation(key, conversation_id)
-    if kind not in KINDS:
-        raise ParameterInvalid("kind", f"it is none of {', '.join(sorted(KINDS))}")
+    kind = KIND(kind, "kind")
     if conversation.is_temporary:
         raise TemporaryNotExported
     ending, media_type, write = KINDS[kind]

@@ -12,6 +12,7 @@ from typing import Any
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
+from conversations.core.api.fields import JsonSchema, one_of, said
 from conversations.core.api.item_ids import conversation_id
 from conversations.core.errors import ParameterInvalid
 from conversations.core.money.amounts import write_amount
@@ -28,19 +29,24 @@ from conversations.views.usage.usage_files import FIGURES_IN_FILES
 from .answers import answers_api, read_query
 from .turns import in_turn
 
-GROUPS = ("day", "conversation", "language_model", "purpose", "api_key")
+GROUPS = one_of("day", "conversation", "language_model", "purpose", "api_key")
 DAYS = 30
+LATEST = dt.date(9998, 12, 31)
+DAY: JsonSchema = {"type": "string", "format": "date"}
+QUERY: Mapping[str, JsonSchema] = {
+    "by": {**GROUPS.schema, "default": "day"},
+    "from": said(DAY, f"The first day; {DAYS} days without it, and at most {MOST_DAYS}."),
+    "to": said(DAY, "The last day; today without it."),
+}
 
 
 @answers_api("GET", ApiScope.READ)
 async def usage(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
-    return JsonResponse(await in_turn(key, _usage, key, read_query(request, "by", "from", "to")))
+    return JsonResponse(await in_turn(key, _usage, key, read_query(request, *QUERY)))
 
 
 def _usage(key: ApiKey, query: Mapping[str, str]) -> dict[str, Any]:
-    by = query.get("by", "day")
-    if by not in GROUPS:
-        raise ParameterInvalid("by", f"it is none of {', '.join(GROUPS)}")
+    by = GROUPS(query.get("by", "day"), "by")
     period = _period(query, zone_of(key))
     figures = read_usage(key, period)
     return {
@@ -109,6 +115,6 @@ def _day(query: Mapping[str, str], name: str, usual: dt.date) -> dt.date:
         day = dt.date.fromisoformat(query[name])
     except ValueError:
         raise ParameterInvalid(name, "a day such as 2026-11-21 is needed") from None
-    if not EARLIEST <= day <= dt.date(9998, 12, 31):
+    if not EARLIEST <= day <= LATEST:
         raise ParameterInvalid(name, "there are no figures of that day")
     return day
