@@ -2,8 +2,23 @@
 
 from django.urls import path
 
-from conversations.views.account import about_me, api_keys, own_account, readings, saved_prompts, webhooks
-from conversations.views.api import chat_completions, language_models, lookups, openapi, responses, transcripts
+from conversations.views.account import (
+    about_me,
+    api_keys,
+    own_account,
+    readings,
+    saved_prompts,
+    webhooks,
+)
+from conversations.views.api import (
+    chat_completions,
+    language_models,
+    lookups,
+    openapi,
+    reference,
+    responses,
+    transcripts,
+)
 from conversations.views.api import conversations as api_conversations
 from conversations.views.api import usage as api_usage
 from conversations.views.api import windows as api_windows
@@ -80,6 +95,7 @@ urlpatterns = [
     path("account/prompts/<int:prompt_id>/delete/", saved_prompts.delete, name="delete_saved_prompt"),
     path("account/keys/", api_keys.api_keys, name="api_keys"),
     path("account/keys/new/", api_keys.new, name="new_api_key"),
+    path("account/keys/reference/", reference.api_reference, name="api_reference"),
     path("account/keys/<uuid:key_id>/revoke/", api_keys.revoke, name="revoke_api_key"),
     path("account/keys/<uuid:key_id>/webhook/", webhooks.webhook, name="api_key_webhook"),
     path("account/export/", own_account.export_account, name="export_account"),

@@ -48,7 +48,7 @@ CONVERSATIONS = {
             "search",
             "saved_prompts",
             "new_saved_prompt",
-            *("api_keys", "new_api_key"),
+            *("api_keys", "new_api_key", "api_reference"),
             "imports",
             "export_several",
             "archived",

@@ -38,7 +38,7 @@ def api_keys(request: HtmxRequest) -> HttpResponse:
         {"key": key, "spent_usd": spent_since(key, month)[0], "newest_event": _told_of(newest.get(key.pk))}
         for key in listed
     ]
-    return render(request, "account/api_keys.html", {"keys": keys, "is_on": settings.API, "address": _address()})
+    return render(request, "account/api_keys.html", {"keys": keys, "is_on": settings.API, "address": api_address()})
 
 
 @require_http_methods(["GET", "POST"])
@@ -52,7 +52,9 @@ def new(request: HtmxRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         made = make_key(request.user, name=form.cleaned_data["name"], bounds=form.bounds())
         record_request_event(SecurityEventKind.KEY_MADE, request, about=f"key {made.key.pk}")
-        return render(request, "account/api_key_made.html", {"key": made.key, "text": made.text, "address": _address()})
+        return render(
+            request, "account/api_key_made.html", {"key": made.key, "text": made.text, "address": api_address()}
+        )
     status = 400 if form.errors else 200
     return render(request, "account/new_api_key.html", {"form": form}, status=status)
 
@@ -73,6 +75,6 @@ def _told_of(delivery: WebhookDelivery | None) -> str:
     return " · ".join(filter(None, (delivery_state(delivery), delivery_error(delivery)))) if delivery else ""
 
 
-def _address() -> str:
+def api_address() -> str:
     """Return the base URL that a client of OpenAI's is given."""
     return f"{settings.SITE_URL}/v1"
