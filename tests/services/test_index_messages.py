@@ -5,12 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import random
 import threading
+import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.management import call_command
-from django.db import DataError, connection, transaction
+from django.db import DataError, InternalError, OperationalError, connection, transaction
+from psycopg import errors
 
 from conversations.models import Message, MessageIndex, MessagePassage, MessagePostings, PathChange
 from conversations.services.conversations.deletion import delete_conversation, restore_conversation
@@ -56,6 +58,13 @@ WORDS = [
 @pytest.fixture
 def conversation(db):
     return begin(make_user("alice"))
+
+
+def fail_with(error):
+    def fail(*_, **__):
+        raise error
+
+    return fail
 
 
 def say(conversation, question="Where is the train?", answer="The train is in Bergen.", ending=COMPLETE):
@@ -205,7 +214,21 @@ def test_rebuilding_makes_the_same_index(conversation):
     assert indexed(conversation) == before
 
 
-@pytest.mark.parametrize("error", [ValueError("can't be split"), DataError("can't be read")])
+def of_the_server(kind, cause):
+    error = kind(str(cause))
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("can't be split"),
+        DataError("can't be read"),
+        of_the_server(InternalError, errors.IdleInTransactionSessionTimeout("it took too long")),
+        of_the_server(OperationalError, errors.QueryCanceled("it took too long")),
+    ],
+)
 def test_a_conversation_that_cannot_be_indexed_does_not_hold_up_another(conversation, monkeypatch, error):
     other = begin(make_user("bob"))
     say(conversation)
@@ -222,6 +245,35 @@ def test_a_conversation_that_cannot_be_indexed_does_not_hold_up_another(conversa
     assert len(indexed(other)) == 2
     assert not index_next_batch()
     monkeypatch.undo()
+    assert len(indexed(conversation)) == 2
+
+
+def test_an_outage_puts_off_no_conversation(conversation, monkeypatch):
+    say(conversation)
+    monkeypatch.setattr(index_messages, "make_rows", fail_with(of_the_server(OperationalError, errors.AdminShutdown())))
+    with pytest.raises(OperationalError):
+        index_next_batch()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_message_that_takes_long_to_split_is_indexed(monkeypatch):
+    """The server ends transactions that are idle for seconds."""
+    conversation = begin(make_user("alice"))
+    say(conversation)
+    make = index_messages.make_rows
+
+    def make_slowly(*arguments, **named):
+        time.sleep(0.5)
+        return make(*arguments, **named)
+
+    monkeypatch.setattr(index_messages, "make_rows", make_slowly)
+    monkeypatch.setattr(index_messages, "LONG_CHARACTERS", 1)
+    with connection.cursor() as cursor:
+        cursor.execute("SET idle_in_transaction_session_timeout = '200ms'")
+    try:
+        assert index_next_batch()
+    finally:
+        connection.close()
     assert len(indexed(conversation)) == 2
 
 

@@ -18,7 +18,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models.functions import Least
 
 from chatsite.postgres.compiled_query import CompiledQuery
-from chatsite.postgres.faults import is_passing_fault
+from chatsite.postgres.faults import is_outage, is_passing_fault
 from conversations.grounding.lexemes import search_language
 from conversations.grounding.recall.stored_postings import append_postings, cut_postings, list_elsewhere
 from conversations.models import (
@@ -38,6 +38,8 @@ from .passage_rows import COLUMNS, PassageRow, ReadMessage, make_rows
 logger = logging.getLogger(__name__)
 MESSAGES_AT_ONCE = 200
 TOKENS_AT_ONCE = 50_000
+LONG_CHARACTERS = 500_000  # of a batch: to split them may take longer than a transaction may be idle
+LONG_SECONDS = 300  # that it may then
 HELD_SECONDS = 0.05  # until a conversation is looked at again that another process indexes
 LOOKED_AT = 20  # conversations that another process may be at
 
@@ -102,9 +104,12 @@ def _index_or_put_off(conversation_id: int) -> bool:
         return index_batch(conversation_id)
     except IntegrityError:
         logger.info("conversation %d was deleted while it was indexed", conversation_id)
-    except Exception as error:
-        if isinstance(error, DatabaseError) and is_passing_fault(error):
+    except DatabaseError as error:
+        if is_outage(error.__cause__ or error):
             raise
+        with_trace = not is_passing_fault(error)
+        logger.error("conversation %d could not be indexed: %s", conversation_id, error, exc_info=with_trace)
+    except Exception:
         logger.exception("conversation %d could not be indexed", conversation_id)
     put_off(conversation_id)
     return False
@@ -216,10 +221,21 @@ def _index_next(index: MessageIndex) -> None:
     messages = list(_next_messages(index))
     if not messages:
         return
+    if sum(len(message.content) for message in messages) > LONG_CHARACTERS:
+        _take_time()
     last = _last_passage(index, before=index.passages)
     rows = make_rows(index, last, messages, count_text=count_text(index.encoding))
     _store(index, rows)
     index.next_position = messages[-1].position + 1
+
+
+def _take_time() -> None:
+    """Let the transaction be idle for minutes, while messages of megabytes are split.
+
+    Else the server ends it, the batch begins again, and no conversation behind it is ever indexed.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{LONG_SECONDS}s'")
 
 
 def _next_messages(index: MessageIndex) -> Iterator[ReadMessage]:
