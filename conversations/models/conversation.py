@@ -44,11 +44,13 @@ class Conversation(models.Model):
     permanently deleted it says whether it was *deleted_by_retention*.
     *metadata* is what a program has noted on it: pairs of text.
     *model_of_run* is not stored: the language model and the effort that the run in hand was begun with; nor is
-    *parameters_of_run*, what a program has asked for in it.
+    *parameters_of_run*, what a program has asked for in it, and *is_of_bound_key*, whether it has asked with a key that
+    is bound to a scenario.
     """
 
     model_of_run: tuple[str, str] | None = None
     parameters_of_run: Mapping[str, Any] | None = None
+    is_of_bound_key = False
 
     public_id = models.UUIDField(_("public id"), default=uuid.uuid4, unique=True, editable=False)
     owner = models.ForeignKey(
@@ -142,4 +144,4 @@ class Conversation(models.Model):
     @property
     def recalls_other_conversations(self) -> bool:
         """Whether passages of its owner's other ones may be sent in it: what is temporary neither gives nor takes."""
-        return self.owner.recalls_other_conversations and not self.is_temporary
+        return self.owner.recalls_other_conversations and not (self.is_temporary or self.is_of_bound_key)

@@ -312,6 +312,28 @@ def test_a_key_with_a_scenario_recalls_nothing_of_other_conversations(site, clie
     assert long_conversation not in recalled(client_of(site, bound))
 
 
+@pytest.mark.usefixtures("recalls_other_conversations")
+def test_a_reply_to_a_key_with_a_scenario_recalls_nothing_of_other_conversations(site, client, long_conversation):
+    """Or a program that is bound to one subject would be told of all others by the language model."""
+    bound = make_key(site, scopes=("chat", "read"))
+    bind(site, bound)
+    question = "Where is the spare key, beneath the blue flowerpot?"
+
+    def sent_to(client):
+        client.responses.create(model="ok", input=question)
+        return FACT in json.dumps(site.upstream.log()[-1]["body"])
+
+    def recalled_in_preview(client):
+        asked = {"model": "ok", "messages": [{"role": "user", "content": question}]}
+        named = {"x-windowseat-conversation": str(uuid.uuid4())}
+        return bool(post(client, "windows", asked, **named)["window"]["recall"]["included"])
+
+    wait_for(lambda: sent_to(client), "the other conversation is recalled")
+    assert recalled_in_preview(client)
+    other = client_of(site, bound)
+    assert (sent_to(other), recalled_in_preview(other)) == (False, False)
+
+
 def test_a_key_without_the_scope_looks_nothing_up(site, long_conversation):
     chats = client_of(site, make_key(site, scopes=("chat",)))
     for ask in (

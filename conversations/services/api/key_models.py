@@ -52,4 +52,5 @@ def find_conversation_of_key(key: ApiKey, public_id: uuid.UUID | None) -> Conver
     conversation = find_conversation(key.owner, public_id)
     if key.is_bound and conversation.scenario_id != key.scenario_id:
         raise ConversationNotFound
+    conversation.is_of_bound_key = key.is_bound
     return conversation

