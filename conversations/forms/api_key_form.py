@@ -26,7 +26,7 @@ DAYS = 90
 SCOPES = (
     (ApiScope.CHAT.value, _("Ask language models, and begin and continue conversations")),
     (ApiScope.READ.value, _("Read and search all of your conversations, and read your usage")),
-    (ApiScope.MANAGE.value, _("Change and delete conversations")),
+    (ApiScope.MANAGE.value, _("Delete conversations, and replace what programs noted on them")),
 )
 WHOLE_NUMBER = forms.TextInput({"inputmode": "numeric"})
 AMOUNT = forms.TextInput({"inputmode": "decimal"})
@@ -56,13 +56,18 @@ class ApiKeyForm(forms.Form):
         required=False,
         coerce=int,
         empty_value=None,
-        help_text=_("Its system prompt, model parameters and window policy hold for all that the key asks."),
+        help_text=_(
+            "Its system prompt, model parameters and window policy hold for all that the key asks, and the key sees "
+            "only conversations of this scenario."
+        ),
     )
     language_models = forms.MultipleChoiceField(
         label=_("Language models"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Tick none for all that you may use, or for that of the scenario."),
+        help_text=_(
+            "A program names a model as it stands at the right. Tick none for all, or for that of the scenario."
+        ),
     )
     requests_per_minute = forms.IntegerField(
         label=_("Requests per minute"), required=False, min_value=1, max_value=100_000, widget=WHOLE_NUMBER
@@ -82,7 +87,6 @@ class ApiKeyForm(forms.Form):
         max_digits=10,
         decimal_places=2,
         widget=AMOUNT,
-        help_text=_("The key's own limits, within yours. Leave empty for none."),
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:

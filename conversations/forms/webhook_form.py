@@ -18,7 +18,10 @@ class WebhookForm(forms.Form):
         label=_("Address"),
         max_length=500,
         widget=forms.URLInput({"autocomplete": "off", "placeholder": "https://"}),
-        help_text=_("It begins with https://. It is told the ids of replies that this key has asked for, never words."),
+        help_text=_(
+            "It begins with https://, or with http:// at a host that the operator names in WEBHOOK_HOSTS. It is told "
+            "the ids of replies that this key has asked for, never words."
+        ),
     )
 
     def clean_url(self) -> str:

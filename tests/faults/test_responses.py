@@ -132,7 +132,7 @@ def test_functions_are_called_in_stored_responses_too(site, client):
     assert (call.type, call.name, asked.status) == ("function_call", "get_time", "completed")
     assert client.responses.retrieve(asked.id).output == asked.output
     status, page = site.browser.request(f"/c/{conversation_of(asked)}/")
-    assert (status, "No result yet" in page) == (200, True)
+    assert (status, "No answer from the program" in page) == (200, True)
     output = {"type": "function_call_output", "call_id": call.call_id, "output": "noon"}
     for wrong in ([{**output, "call_id": "other"}], [{"role": "user", "content": "x"}, output]):
         with pytest.raises(openai.BadRequestError):
@@ -149,7 +149,7 @@ def test_functions_are_called_in_stored_responses_too(site, client):
     client.responses.create(model="ok", input="Thanks.", previous_response_id=answered.id)
     assert [role for role, _ in sent(site)] == ["user", "assistant", "user"]
     _, page = site.browser.request(f"/c/{conversation_of(asked)}/")
-    assert ("get_time" in page, "No result yet" in page) == (True, False)
+    assert ("get_time" in page, "No answer from the program" in page) == (True, False)
 
 
 def test_a_history_that_ends_with_calls_is_stored_and_goes_on(site, client):

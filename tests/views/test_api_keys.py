@@ -6,9 +6,11 @@ import datetime as dt
 import html
 import json
 import re
+import shlex
 from decimal import Decimal
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -59,6 +61,24 @@ def test_a_key_is_shown_once_and_stored_as_a_hash(alice, client):
     assert secret not in listed
     event = SecurityEvent.objects.get(kind="key_made")
     assert (event.user, event.about) == (alice, f"key {key.pk}")
+
+
+def test_the_page_of_a_new_key_has_a_command_that_asks_with_it(alice, client):
+    offered = models_of_key(make_key(alice, name="Other").key)[0].name
+    page = html.unescape(client.post(NEW, FORM).content.decode())
+    command = page.split('class="api-example">')[1].split("</code>")[0]
+    words = shlex.split(command.replace("\\\n", " "))
+    assert words[:2] == ["curl", f"{settings.SITE_URL}/v1/chat/completions"]
+    assert words[3] == f"Authorization: Bearer {TEXT.search(page)[0]}"
+    assert json.loads(words[-1])["model"] == offered
+    page = html.unescape(client.post(NEW, {**FORM, "scopes": ["read"]}).content.decode())
+    assert f"curl {settings.SITE_URL}/v1/models -H" in page
+
+
+def test_the_form_names_scopes_and_models_as_programs_do(alice, client):
+    page = html.unescape(client.get(NEW).content.decode())
+    for name in ("chat", "read", "manage", *(each.name for each in models_of_key(make_key(alice, name="Other").key))):
+        assert f"<code>{name}</code>" in page
 
 
 def test_making_one_asks_for_reauthentication(alice):

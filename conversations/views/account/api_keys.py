@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import uuid
+from shlex import quote
 
 from django.conf import settings
 from django.contrib import messages
@@ -18,8 +20,9 @@ from chatsite.accounts.models import SecurityEventKind
 from chatsite.accounts.security.security_log import record_request_event
 from conversations.core.errors import ApiOff
 from conversations.forms.api_key_form import ApiKeyForm
-from conversations.models import WebhookDelivery
-from conversations.services.api.api_keys import find_key, list_keys, make_key, revoke_key
+from conversations.models import ApiScope, WebhookDelivery
+from conversations.services.api.api_keys import MadeKey, find_key, list_keys, make_key, revoke_key
+from conversations.services.api.key_models import models_of_key
 from conversations.services.limits.key_limits import spent_since
 from conversations.services.webhooks.webhooks import newest_deliveries
 from conversations.views.http.errors import answers_errors
@@ -52,9 +55,7 @@ def new(request: HtmxRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         made = make_key(request.user, name=form.cleaned_data["name"], bounds=form.bounds())
         record_request_event(SecurityEventKind.KEY_MADE, request, about=f"key {made.key.pk}")
-        return render(
-            request, "account/api_key_made.html", {"key": made.key, "text": made.text, "address": api_address()}
-        )
+        return _made(request, made)
     status = 400 if form.errors else 200
     return render(request, "account/new_api_key.html", {"form": form}, status=status)
 
@@ -68,6 +69,35 @@ def revoke(request: HtmxRequest, key_id: uuid.UUID) -> HttpResponse:
     record_request_event(SecurityEventKind.KEY_REVOKED, request, about=f"key {key.pk}")
     messages.success(request, _("The key is revoked: it opens nothing any more."))
     return redirect("conversations:api_keys")
+
+
+def _made(request: HtmxRequest, made: MadeKey) -> HttpResponse:
+    """Show the key's text, and how to ask with it: for an answer if it may, else for the names of its models."""
+    models = models_of_key(made.key) if ApiScope.CHAT in made.key.scopes else []
+    language_model = models[0].name if models else ""
+    context = {
+        "key": made.key,
+        "text": made.text,
+        "address": _address(),
+        "language_model": language_model,
+        "example": _example(made.text, language_model),
+    }
+    return render(request, "account/api_key_made.html", context)
+
+
+def _example(text: str, language_model: str) -> str:
+    """Return a command that asks with the key, for a shell."""
+    authorization = f'-H "Authorization: Bearer {text}"'
+    if not language_model:
+        return f"curl {_address()}/models {authorization}"
+    body = {"model": language_model, "messages": [{"role": "user", "content": "Hello"}]}
+    lines = (
+        f"curl {_address()}/chat/completions",
+        authorization,
+        '-H "Content-Type: application/json"',
+        f"-d {quote(json.dumps(body, ensure_ascii=False))}",
+    )
+    return " \\\n  ".join(lines)
 
 
 def _told_of(delivery: WebhookDelivery | None) -> str:

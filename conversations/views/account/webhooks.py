@@ -54,7 +54,7 @@ def _change(request: HtmxRequest, key: ApiKey, stored: Webhook) -> HttpResponse 
         case "test":
             if send_test(stored):
                 messages.success(
-                    request, _("A test event is on its way. Load the page again to see what became of it.")
+                    request, _("A test event is on its way. Load the newest events again to see what became of it.")
                 )
             else:
                 messages.info(request, _("A test event is waiting to be sent already."))
