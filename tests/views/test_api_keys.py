@@ -232,6 +232,12 @@ def test_an_admin_sees_and_revokes_and_never_reads(alice, settings):
     page = client.get(reverse("admin:conversations_apikey_change", args=[made.key.pk])).content.decode()
     assert "alice@example.org" in page
     assert not [word for word in ("her own words", made.key.lookup, made.key.secret_digest) if word in page]
+    other = make_key(alice, name="Other").key
+    listed = reverse("admin:conversations_apikey_changelist")
+    for typed in (made.key.beginning, made.text, f" wsk_{made.key.lookup} "):
+        page = client.get(listed, {"q": typed}).content.decode()
+        assert f"/apikey/{made.key.pk}/change/" in page
+        assert f"/apikey/{other.pk}/change/" not in page
     client.post(reverse("admin:conversations_apikey_revoke", args=[made.key.pk]))
     with pytest.raises(ApiKeyInvalid):
         authenticate(made.text)

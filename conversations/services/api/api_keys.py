@@ -39,6 +39,7 @@ SECRET_BYTES = 32
 MOST_KEYS = 50  # of one user, those that are over or revoked not among them
 MOST_LISTED = 100
 TEXT = re.compile(r"wsk_([0-9a-z]{12})_([A-Za-z0-9_-]{43})")
+BEGINNING = re.compile(r"wsk_([0-9a-z]{12})(?![0-9a-z])")
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 NO_SECRET = hash_token("")  # what the secret of a key that was never made is compared with
 SEEN_AGAIN = dt.timedelta(minutes=1)
@@ -124,6 +125,12 @@ def note_use(key: ApiKey) -> None:
 def list_keys(user: User) -> list[ApiKey]:
     """Return the keys of *user*, the newest first, those that are over or revoked among them."""
     return list(ApiKey.objects.filter(owner=user).select_related("scenario")[:MOST_LISTED])
+
+
+def find_lookup(text: str) -> str | None:
+    """Return the part of a key by which its row is found, of a key's text or its beginning; None for other text."""
+    found = BEGINNING.match(text.strip())
+    return found[1] if found else None
 
 
 def find_key(user: User, public_id: uuid.UUID) -> ApiKey:
