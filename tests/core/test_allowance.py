@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from conversations.core.errors import (
+    ApiKeyMoneyUsedUp,
     MoneyForbidden,
     MoneyReserved,
     MoneyUsedUp,
@@ -56,6 +57,8 @@ def test_the_last_cent_may_be_spent():
         (of_day(3, spent="2.01", whose="site"), SiteMoneyUsedUp),
         (of_day(3, reserved=3, whose="site"), SiteMoneyReserved),
         (of_month(3, spent=3), MonthlyMoneyUsedUp),
+        (of_day(3, spent="2.01", whose="key"), ApiKeyMoneyUsedUp),
+        (of_day(3, reserved=3, whose="key"), ApiKeyMoneyUsedUp),
     ],
 )
 def test_each_cause_has_a_sentence_of_its_own(allowance, error):

@@ -236,6 +236,14 @@ def test_a_key_s_own_allowance_counts_its_own_requests(alice):
     assert reached(webhook) == [("key", "month", 80)]
 
 
+def test_a_key_s_allowance_is_told_of_though_its_day_ended_a_moment_ago(alice, monkeypatch):
+    webhook = hooked(alice, money_per_day_usd=Decimal(1))
+    spend(alice, "1", purpose=Purpose.API, api_key_id=webhook.api_key_id)
+    tomorrow = timezone.now().replace(hour=0, minute=30) + dt.timedelta(days=1)
+    monkeypatch.setattr(timezone, "now", lambda: tomorrow)
+    assert reached(webhook) == [("key", "day", 80), ("key", "day", 100)]
+
+
 def test_the_site_s_budget_is_the_site_s_alone(alice, site):
     own = hooked(alice)
     SiteBudget.objects.create(money_per_month_usd=Decimal(10))

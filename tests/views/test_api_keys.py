@@ -11,7 +11,9 @@ from decimal import Decimal
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -79,6 +81,27 @@ def test_the_form_names_scopes_and_models_as_programs_do(alice, client):
     page = html.unescape(client.get(NEW).content.decode())
     for name in ("chat", "read", "manage", *(each.name for each in models_of_key(make_key(alice, name="Other").key))):
         assert f"<code>{name}</code>" in page
+
+
+def test_the_list_says_what_each_key_has_cost_this_month(alice, client):
+    first, second = (make_key(alice, name=name).key for name in ("x", "y"))
+    for key, cost in ((first, "0.5"), (first, "0.25"), (second, "2")):
+        make_completion(alice, api_key=key, purpose=Purpose.API, cost_usd=Decimal(cost))
+    make_completion(alice, api_key=second, purpose=Purpose.API, at=timezone.now() - dt.timedelta(days=32))
+    page = client.get(KEYS).content.decode()
+    assert [amount in page for amount in ("$0.75", "$2.00")] == [True, True]
+
+
+def test_more_keys_take_no_more_queries(alice, client):
+    make_key(alice, name="x")
+    client.get(KEYS)
+    with CaptureQueriesContext(connection) as of_one:
+        client.get(KEYS)
+    for number in range(3):
+        make_key(alice, name=str(number))
+    with CaptureQueriesContext(connection) as of_four:
+        client.get(KEYS)
+    assert len(of_four) == len(of_one)
 
 
 def test_making_one_asks_for_reauthentication(alice):

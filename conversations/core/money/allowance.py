@@ -16,6 +16,7 @@ from typing import Literal
 
 from conversations.core.errors import (
     AccessError,
+    ApiKeyMoneyUsedUp,
     MoneyForbidden,
     MoneyReserved,
     MoneyUsedUp,
@@ -27,7 +28,7 @@ from conversations.core.errors import (
     SiteMonthlyMoneyUsedUp,
 )
 
-Whose = Literal["user", "site"]
+Whose = Literal["user", "site", "key"]
 LimitPeriod = Literal["day", "month"]
 Refusal = Literal["reserved", "used_up", "too_expensive"]
 
@@ -43,7 +44,7 @@ USED_UP: dict[tuple[Whose, LimitPeriod], type[MoneyUsedUp]] = {
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The money that a user, or all users of the site together, may spend in a day or month, where that is limited."""
+    """The money that a user, all users of the site together, or an API key may spend in a day or month, if limited."""
 
     whose: Whose
     period: LimitPeriod
@@ -59,10 +60,7 @@ class Allowance:
     @property
     def opens_at(self) -> dt.datetime:
         """When the next day or month begins."""
-        days = 1 if self.period == "day" else 32
-        begin = self.begins_on + dt.timedelta(days=days)
-        begin = begin if self.period == "day" else begin.replace(day=1)
-        return dt.datetime.combine(begin, dt.time(), dt.UTC)
+        return end_of_period(self.period, self.begins_on)
 
     def refusal(self, worst_usd: Decimal) -> Refusal | None:
         """Return why a request that may cost *worst_usd* is not covered, or None if it is."""
@@ -75,11 +73,26 @@ class Allowance:
         return "reserved" if self.spent_usd + self.reserved_usd + worst_usd > self.limit_usd else None
 
     def error(self, refusal: Refusal) -> AccessError:
+        if self.whose == "key":
+            return ApiKeyMoneyUsedUp(opens_at=self.opens_at)
         if refusal == "too_expensive":
             return ReplyTooExpensive() if self.limit_usd else MoneyForbidden()
         if refusal == "used_up":
             return USED_UP[self.whose, self.period](opens_at=self.opens_at)
         return MoneyReserved() if self.whose == "user" else SiteMoneyReserved()
+
+
+def begins_of_periods(at: dt.datetime) -> dict[LimitPeriod, dt.date]:
+    """Return the first day of the day and of the month of *at*."""
+    today = at.astimezone(dt.UTC).date()
+    return {"day": today, "month": today.replace(day=1)}
+
+
+def end_of_period(period: LimitPeriod, begins_on: dt.date) -> dt.datetime:
+    """Return when the day or month that begins on *begins_on* is over."""
+    days = 1 if period == "day" else 32
+    after = begins_on + dt.timedelta(days=days)
+    return dt.datetime.combine(after if period == "day" else after.replace(day=1), dt.time(), dt.UTC)
 
 
 def allowance_error(allowances: Collection[Allowance], worst_usd: Decimal | None) -> AccessError | None:

@@ -12,15 +12,15 @@ import datetime as dt
 from collections.abc import Iterable
 from decimal import Decimal
 
-from django.db.models import Q, Sum
 from django.utils import timezone
 
 from chatsite.postgres.compiled_query import CompiledQuery
-from conversations.core.errors import ApiKeyInvalid, ApiKeyMoneyUsedUp, ApiKeyRateReached, PriceUnknown
-from conversations.core.money.allowance import PERIODS, Allowance, LimitPeriod
+from conversations.core.errors import ApiKeyInvalid, ApiKeyRateReached, PriceUnknown
+from conversations.core.money.allowance import Allowance
 from conversations.models import ApiKey, Completion, Run
 from conversations.models.completion import Purpose
 from conversations.models.revocable import open_now_sql
+from conversations.selectors.figures.spending import key_allowances
 
 MINUTE = dt.timedelta(minutes=1)
 LOCKED = CompiledQuery(
@@ -52,7 +52,7 @@ def lock_open_key(key_id: int) -> ApiKey:
 
 def check_key_money(key: ApiKey, worst_usd: Decimal | None) -> None:
     """Raise `ApiKeyMoneyUsedUp`, or `PriceUnknown`, unless the key's own money covers a request of *worst_usd*."""
-    check_key_allowances(key_allowances(key), worst_usd)
+    check_key_allowances(key_allowances(key, at=timezone.now()), worst_usd)
 
 
 def check_key_allowances(found: Iterable[Allowance], worst_usd: Decimal | None) -> None:
@@ -60,29 +60,5 @@ def check_key_allowances(found: Iterable[Allowance], worst_usd: Decimal | None) 
     for allowance in found:
         if worst_usd is None:
             raise PriceUnknown
-        if allowance.refusal(worst_usd):
-            raise ApiKeyMoneyUsedUp(opens_at=allowance.opens_at)
-
-
-def key_allowances(key: ApiKey) -> list[Allowance]:
-    """Return what is limited by *key* itself, with what has become of it in this day and month."""
-    limits: dict[LimitPeriod, Decimal | None] = {
-        "day": key.money_per_day_usd,
-        "month": key.money_per_month_usd,
-    }
-    today = timezone.now().astimezone(dt.UTC).date()
-    begins: dict[LimitPeriod, dt.date] = {"day": today, "month": today.replace(day=1)}
-    return [
-        Allowance("user", period, begins[period], limit, *spent_since(key, begins[period]))
-        for period in PERIODS
-        if (limit := limits[period]) is not None
-    ]
-
-
-def spent_since(key: ApiKey, day: dt.date) -> tuple[Decimal, Decimal]:
-    """Return the known cost of the key's requests since the begin of *day*, and what is reserved for those running."""
-    begin = dt.datetime.combine(day, dt.time(), dt.UTC)
-    sums = Completion.objects.filter(api_key=key, created_at__gte=begin).aggregate(
-        spent=Sum("cost_usd", filter=Q(ended_at__isnull=False)), reserved=Sum("reserved_usd", filter=Q(ended_at=None))
-    )
-    return sums["spent"] or Decimal(0), sums["reserved"] or Decimal(0)
+        if refusal := allowance.refusal(worst_usd):
+            raise allowance.error(refusal)

@@ -43,7 +43,7 @@ from conversations.models.completion import Purpose
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.pictures import SentPicture
 from conversations.selectors.conversations.web_search import searches_web
-from conversations.selectors.figures.spending import allowances, money_limits
+from conversations.selectors.figures.spending import allowances, key_allowances, money_limits
 from conversations.services.language_models.effective_policy import conversation_policy
 from conversations.services.language_models.model_context import conversation_context
 from conversations.services.ledger.reservations import requests_after, worst_loop_usd
@@ -55,7 +55,7 @@ from conversations.services.windows.build_window import (
     stored_message,
 )
 
-from .key_limits import check_key_allowances, key_allowances
+from .key_limits import check_key_allowances
 
 MINUTE = dt.timedelta(minutes=1)
 # What stands in the row of a request of a program, where that of a reply says more.
@@ -196,7 +196,7 @@ def check_money(
     Only a look, so that no message is stored in vain: what counts is what `open_completion` reserves. The window is
     chosen for it, but only where money is limited.
     """
-    found, of_key = user_allowances(user, limits), key_allowances(key) if key else []
+    found, of_key = user_allowances(user, limits), key_allowances(key, at=timezone.now()) if key else []
     if found or of_key:
         record = build_window(conversation, newest, policy=policy, text_so_far=text_so_far).record
         is_looked_up = bool(count_documents_for(conversation)) or searches_web(conversation)

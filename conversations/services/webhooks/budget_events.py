@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from decimal import Decimal
 
 from django.db import connection
-from django.db.models import Sum
 from django.utils import timezone
 
 from conversations.access import find_open_keys
 from conversations.core.api.webhook_events import BUDGET_REACHED, PERCENTS
-from conversations.core.money.allowance import PERIODS, Allowance
-from conversations.models import ApiKey, Completion, Webhook, WebhookDelivery
-from conversations.selectors.figures.spending import allowances, money_limits
+from conversations.core.money.allowance import Allowance
+from conversations.models import Webhook, WebhookDelivery
+from conversations.selectors.figures.spending import allowances, key_allowances, money_limits
 
 AT_ONCE = 50
 CHECK_SECONDS = 15
@@ -51,9 +49,9 @@ def store_budget_events() -> int:
 def _store_events(webhook: Webhook, *, at: dt.datetime) -> None:
     """Store an event for each percentage of an allowance that is reached, unless it is stored already."""
     reached = {
-        f"{name} {each.period} {each.begins_on} {each.limit_usd} {percent}": _data(name, each, percent)
+        f"{each.whose} {each.period} {each.begins_on} {each.limit_usd} {percent}": _data(each, percent)
         for moment in (at - LATE, at)
-        for name, each in _allowances(webhook, at=moment)
+        for each in _allowances(webhook, at=moment)
         for percent in PERCENTS
         if is_reached(each, percent)
     }
@@ -71,10 +69,10 @@ def is_reached(allowance: Allowance, percent: int) -> bool:
     return allowance.limit_usd > 0 and 100 * allowance.spent_usd >= percent * allowance.limit_usd
 
 
-def _data(name: str, allowance: Allowance, percent: int) -> dict[str, object]:
+def _data(allowance: Allowance, percent: int) -> dict[str, object]:
     return {
-        "id": f"budget_{name}_{allowance.period}_{allowance.begins_on}",
-        "budget": name,
+        "id": f"budget_{allowance.whose}_{allowance.period}_{allowance.begins_on}",
+        "budget": allowance.whose,
         "period": allowance.period,
         "begins_on": str(allowance.begins_on),
         "ends_at": int(allowance.opens_at.timestamp()),
@@ -84,26 +82,11 @@ def _data(name: str, allowance: Allowance, percent: int) -> dict[str, object]:
     }
 
 
-def _allowances(webhook: Webhook, *, at: dt.datetime) -> Iterator[tuple[str, Allowance]]:
-    """Yield (whose, allowance) of the day and the month of *at*."""
+def _allowances(webhook: Webhook, *, at: dt.datetime) -> Iterator[Allowance]:
+    """Yield the allowances of the day and the month of *at* of which *webhook* is told."""
     key = webhook.api_key
     user = key.owner if key else None
-    name = "user" if key else "site"
-    for each in allowances(user, money_limits(user), at=at):
-        if each.whose == name:
-            yield name, each
+    whose = "user" if key else "site"
+    yield from (each for each in allowances(user, money_limits(user), at=at) if each.whose == whose)
     if key:
-        for each in _of_key(key, at.astimezone(dt.UTC).date()):
-            yield "key", each
-
-
-def _of_key(key: ApiKey, today: dt.date) -> Iterator[Allowance]:
-    for period in PERIODS:
-        limit: Decimal | None = getattr(key, f"money_per_{period}_usd")
-        if limit is None:
-            continue
-        allowance = Allowance("user", period, today if period == "day" else today.replace(day=1), limit)
-        begin = dt.datetime.combine(allowance.begins_on, dt.time(), dt.UTC)
-        rows = Completion.objects.filter(api_key=key, created_at__gte=begin, created_at__lt=allowance.opens_at)
-        spent = rows.filter(ended_at__isnull=False).aggregate(spent=Sum("cost_usd"))["spent"] or Decimal(0)
-        yield Allowance("user", period, allowance.begins_on, limit, spent)
+        yield from key_allowances(key, at=at)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import uuid
 from shlex import quote
@@ -21,9 +20,9 @@ from chatsite.accounts.security.security_log import record_request_event
 from conversations.core.errors import ApiOff
 from conversations.forms.api_key_form import ApiKeyForm
 from conversations.models import ApiScope, WebhookDelivery
+from conversations.selectors.figures.spending import NOTHING, spent_by_keys
 from conversations.services.api.api_keys import MadeKey, find_key, list_keys, make_key, revoke_key
 from conversations.services.api.key_models import models_of_key
-from conversations.services.limits.key_limits import spent_since
 from conversations.services.webhooks.webhooks import newest_deliveries
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
@@ -34,11 +33,11 @@ from conversations.wording.webhook_deliveries import delivery_error, delivery_st
 @answers_errors()
 def api_keys(request: HtmxRequest) -> HttpResponse:
     """All keys of the user, the newest first, those that are over among them; none can be read."""
-    month = timezone.now().astimezone(dt.UTC).date().replace(day=1)
     listed = list_keys(request.user)
+    spent = spent_by_keys(listed, "month", at=timezone.now())
     newest = newest_deliveries(listed)
     keys = [
-        {"key": key, "spent_usd": spent_since(key, month)[0], "newest_event": _told_of(newest.get(key.pk))}
+        {"key": key, "spent_usd": spent.get(key.pk, NOTHING)[0], "newest_event": _told_of(newest.get(key.pk))}
         for key in listed
     ]
     return render(request, "account/api_keys.html", {"keys": keys, "is_on": settings.API, "address": api_address()})
@@ -78,7 +77,7 @@ def _made(request: HtmxRequest, made: MadeKey) -> HttpResponse:
     context = {
         "key": made.key,
         "text": made.text,
-        "address": _address(),
+        "address": api_address(),
         "language_model": language_model,
         "example": _example(made.text, language_model),
     }
@@ -89,10 +88,10 @@ def _example(text: str, language_model: str) -> str:
     """Return a command that asks with the key, for a shell."""
     authorization = f'-H "Authorization: Bearer {text}"'
     if not language_model:
-        return f"curl {_address()}/models {authorization}"
+        return f"curl {api_address()}/models {authorization}"
     body = {"model": language_model, "messages": [{"role": "user", "content": "Hello"}]}
     lines = (
-        f"curl {_address()}/chat/completions",
+        f"curl {api_address()}/chat/completions",
         authorization,
         '-H "Content-Type: application/json"',
         f"-d {quote(json.dumps(body, ensure_ascii=False))}",
