@@ -153,6 +153,10 @@ def test_a_reply_that_its_client_no_longer_reads_is_stopped_with_its_key(alice):
     assert [Message.objects.get(pk=reply.pk).state for reply in replies] == ["stopped", "streaming", "streaming"]
 
 
+def test_a_key_for_which_nothing_is_said_can_neither_look_through_nor_delete(alice):
+    assert list(make_key(alice, name="x").key.scopes) == ["chat"]
+
+
 def test_a_key_ends(alice):
     made = make_key(alice, name="x", bounds=KeyBounds(ends_at=timezone.now() - dt.timedelta(seconds=1)))
     with pytest.raises(ApiKeyInvalid):

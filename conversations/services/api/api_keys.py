@@ -53,7 +53,7 @@ BY_LOOKUP = CompiledQuery(
 class KeyBounds:
     """What a key may do and use, and how much of it. None and empty are no bound of its own."""
 
-    scopes: Sequence[str] = (ApiScope.CHAT, ApiScope.READ)
+    scopes: Sequence[str] = (ApiScope.CHAT,)
     scenario: Scenario | None = None
     language_models: Sequence[str] = ()
     requests_per_minute: int | None = None
