@@ -9,6 +9,7 @@ import { ReplyView } from "./reply_view.js";
 import { rememberSources, restoreSources } from "./sources.js";
 import { rememberColumns, restoreColumns } from "./table_columns.js";
 import { rememberThinking, restoreThinking } from "./thinking.js";
+import { articlesIn } from "./thread_range.js";
 import { rememberCalls, restoreCalls } from "./tool_calls.js";
 
 /** @import { ConversationSnapshot, DrawnMessage, ReplyPiece, ReplyRestarted, ReplySearching } from "../server/frames.js" */
@@ -38,8 +39,7 @@ export class MessageList {
   }
 
   get articles() {
-    const children = /** @type {HTMLElement[]} */ ([...this.list.children]);
-    return children.filter(({ dataset }) => "message" in dataset);
+    return articlesIn(this.list);
   }
 
   get streamingArticle() {

@@ -6,7 +6,7 @@
 
 import { getFragment } from "../server/http.js";
 import { labelCopyButtons } from "../shared/copy_buttons.js";
-import { dataOf, find, query, queryAll } from "../shared/dom.js";
+import { dataOf, find, query } from "../shared/dom.js";
 import { htmx } from "../shared/htmx.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
@@ -378,7 +378,8 @@ export class ThreadRange {
  * @param {HTMLElement} root
  */
 export function articlesIn(root) {
-  return queryAll(root, "[data-message]").filter((article) => article.parentElement === root);
+  const children = /** @type {HTMLElement[]} */ ([...root.children]);
+  return children.filter(({ dataset }) => "message" in dataset);
 }
 
 /**

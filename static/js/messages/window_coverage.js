@@ -6,6 +6,7 @@
 
 import { dataOf, find, query, queryAll } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
+import { articlesIn } from "./thread_range.js";
 
 /**
  * @import { CoveredWindow } from "../server/frames.js"
@@ -142,15 +143,10 @@ export class WindowCoverage {
   }
 
   #drawMessages() {
-    for (const article of this.#articles) {
+    for (const article of articlesIn(this.list)) {
       this.#draw(article);
     }
     this.#placeHorizon();
-  }
-
-  get #articles() {
-    const children = /** @type {HTMLElement[]} */ ([...this.list.children]);
-    return children.filter(({ dataset }) => "message" in dataset);
   }
 
   /**
@@ -158,7 +154,7 @@ export class WindowCoverage {
    * @param {Set<number>} excluded
    */
   #correctDecisions(pins, excluded) {
-    for (const article of this.#articles) {
+    for (const article of articlesIn(this.list)) {
       const id = Number(article.dataset.message);
       const isLookedAt = this.#isBelow(article);
       this.#note(article, {
@@ -276,7 +272,7 @@ export class WindowCoverage {
   #placeHorizon() {
     const { first_position: position } = this.window;
     const { shown } = this.range;
-    const first = this.#articles.find((article) => this.#isBelow(article));
+    const first = articlesIn(this.list).find((article) => this.#isBelow(article));
     const isOnPage = first && Number(shown[0]?.dataset.position) < position && shown.includes(first);
     const before = this.horizon.hidden ? undefined : this.horizon.getBoundingClientRect().top;
     this.list.classList.toggle("has-blind", Boolean(shown[0]) && !this.#isBelow(shown[0]));

@@ -53,6 +53,14 @@ export function closest({ target }, selector, _kind) {
 }
 
 /**
+ * Whether a press is a plain one: with another button, or with a key held down, it has a meaning of the browser's.
+ * @param {MouseEvent} event
+ */
+export function isPlainPress({ button, ctrlKey, metaKey, shiftKey, altKey }) {
+  return button === 0 && !ctrlKey && !metaKey && !shiftKey && !altKey;
+}
+
+/**
  * Return the field *name* of *form*.
  * @template {Element} [E=HTMLInputElement]
  * @param {HTMLFormElement} form

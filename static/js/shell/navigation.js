@@ -6,7 +6,7 @@
  */
 
 import { refreshDocuments } from "../documents/document_lists.js";
-import { closest, dataOf, find, query, queryAll } from "../shared/dom.js";
+import { closest, dataOf, find, isPlainPress, query, queryAll } from "../shared/dom.js";
 import { htmx } from "../shared/htmx.js";
 import { sentence } from "../shared/sentences.js";
 import { clearProblems, showProblem } from "../shared/toasts.js";
@@ -359,8 +359,7 @@ function removeSheets(sheets) {
  */
 function addressFollowedBy(event) {
   const link = closest(event, "a[href]", HTMLAnchorElement);
-  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey && event.button === 0;
-  if (!link || !isPlain || event.defaultPrevented || link.origin !== location.origin) {
+  if (!link || !isPlainPress(event) || event.defaultPrevented || link.origin !== location.origin) {
     return undefined;
   }
   const isOther = link.target || link.hasAttribute("download") || link.hash || !isInShell(link.pathname);

@@ -4,7 +4,7 @@
  */
 
 import { canReachServer } from "../server/http.js";
-import { closest } from "../shared/dom.js";
+import { closest, isPlainPress } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 import { showProblem } from "../shared/toasts.js";
 
@@ -61,8 +61,7 @@ function hasNeverFailed(socket) {
  */
 function addressLoadedBy(event) {
   const link = closest(event, "a[href]", HTMLAnchorElement);
-  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey && event.button === 0;
   const isOther = !link || link.target || link.hasAttribute("download") || link.origin !== location.origin;
   const isHere = link?.hash && link.pathname === location.pathname && link.search === location.search;
-  return !isPlain || isOther || isHere ? undefined : link?.href;
+  return !isPlainPress(event) || isOther || isHere ? undefined : link?.href;
 }
