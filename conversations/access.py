@@ -51,7 +51,7 @@ OWNED = CompiledQuery(
 
 
 def require_admitted(user: Person) -> None:
-    """Raise `SignInRequired` or a `GateClosed` unless *user* may come in."""
+    """Raise `SignInRequired` or a `GateClosed` unless *user* may use the site now."""
     admission = find_admission(user.pk)
     _refuse_unless_admitted(admit(user) if admission is Admission.WAITING else admission)
 
@@ -70,13 +70,13 @@ def _refuse_unless_admitted(admission: Admission) -> None:
 
 
 def find_conversation(user: Person, public_id: uuid.UUID) -> Conversation:
-    """Return the conversation that *user*, who was let in, owns.
+    """Return the conversation that *user*, who is admitted, owns.
 
     Raises `ConversationNotFound` also if it is someone else's. Retention does not delete it on the same day.
     """
     if (found := OWNED.first(public_id, user.pk)) is None:
         raise ConversationNotFound
-    found.owner = user  # type: ignore[assignment]  # who is in hand, and need not be read again
+    found.owner = user  # type: ignore[assignment]  # loaded already, so it is not read again
     if found.retention_ends_at:
         put_off_deletion(found)
     return found
@@ -136,7 +136,7 @@ def find_share(user: Person, public_id: uuid.UUID) -> Share:
 
 
 def find_shared(token_digest: str) -> Share:
-    """Return the share that who has the token may read now.
+    """Return the share with that token, if it may be read now.
 
     Raises `ShareNotFound` once it is over or revoked, while its conversation is deleted, and while its owner is not
     admitted to the site.

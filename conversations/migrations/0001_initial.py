@@ -1088,7 +1088,7 @@ class Migration(migrations.Migration):
                 ('window_id', models.UUIDField(null=True)),
                 ('answer', models.TextField(blank=True, db_default='', default='')),
                 ('is_joined', models.BooleanField(db_default=False, default=False)),
-                ('is_left', models.BooleanField(db_default=False, default=False)),
+                ('client_has_gone', models.BooleanField(db_default=False, default=False)),
                 ('wanted_until', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('ended_at', models.DateTimeField(null=True)),

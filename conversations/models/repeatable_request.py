@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 
 class RepeatableRequest(models.Model):
-    """A request of a program that left once, so that the same one joins its answer and is not billed again.
+    """A request of a program, stored so that the same one sent again joins its answer and is not billed.
 
     It is stored in the transaction that opens its row of the ledger, or that stores its message: there is one if there
     may be a bill. It is found by *idempotency_key*, or, without one, by *body_digest*, the SHA-256 of what it asks for;
@@ -20,7 +20,7 @@ class RepeatableRequest(models.Model):
     has been said, encrypted with a key that is made of the body: it can be read only with the same request in hand. It
     is written once another request has joined (*is_joined*), and at the end; it goes soon after *ended_at*.
 
-    *window_id* names the record of the window. *is_left* is true once the client has gone away, and *wanted_until* is
+    *window_id* names the record of the window. *client_has_gone* says that it waits no longer, and *wanted_until* is
     how long it is made for others.
     """
 
@@ -34,7 +34,7 @@ class RepeatableRequest(models.Model):
     window_id = models.UUIDField(null=True)
     answer = models.TextField(blank=True, default="", db_default="")
     is_joined = models.BooleanField(default=False, db_default=False)
-    is_left = models.BooleanField(default=False, db_default=False)
+    client_has_gone = models.BooleanField(default=False, db_default=False)
     wanted_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True)

@@ -190,7 +190,7 @@ def test_a_client_that_does_not_come_back_ends_the_request(site, key):
     client = client_of(site, key, max_retries=0).with_options(timeout=1)
     with pytest.raises(openai.APITimeoutError):
         client.chat.completions.create(model="endless", messages=HELLO)
-    wait_for(lambda: [row["is_left"] for row in kept(site, key)] == [True], "the client is known to be gone")
+    wait_for(lambda: [row["client_has_gone"] for row in kept(site, key)] == [True], "the client is known to be gone")
     assert rows_of(site, key)[0]["ended_at"] is None
     site.database.rows("UPDATE conversations_repeatablerequest SET wanted_until = now() WHERE ended_at IS NULL")
     wait_for(lambda: rows_of(site, key)[0]["ended_at"], "it was ended")
@@ -284,7 +284,7 @@ def test_a_process_that_is_told_to_end_lets_answers_end_whose_clients_have_gone(
         client_of(site, own, max_retries=0).with_options(timeout=1).chat.completions.create(
             model="held-60", messages=HELLO, **same
         )
-    wait_for(lambda: [row["is_left"] for row in kept(site, own)] == [True], "the client is known to be gone")
+    wait_for(lambda: [row["client_has_gone"] for row in kept(site, own)] == [True], "the client is known to be gone")
     site.process.terminate()
     wait_for(lambda: site.process.has_said("Stopping."), "it has heard that it is to stop")
     if released:

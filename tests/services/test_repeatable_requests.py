@@ -21,10 +21,10 @@ from conversations.services.api.repeatable_requests import (
     find_repeated,
     forget_request,
     keep_answer,
-    leave_once,
     let_go,
-    note_left,
+    note_client_gone,
     read_answer,
+    store_once,
     sweep_repeatable_requests,
     take_back,
 )
@@ -56,7 +56,7 @@ class Left:
     request: Repeatable
     number: int
     order: int
-    is_left: bool = False
+    client_has_gone: bool = False
     has_ended: bool = False
     can_be_found: bool = True
 
@@ -72,7 +72,7 @@ def test_who_joins_whom_is_as_in_the_model(key, seed):
         if named:
             return same[0] if same else None
         same = [each for each in same if each.request.digest == request.digest and each.number < number]
-        return max(same, key=lambda each: (each.is_left, each.number, each.order), default=None)
+        return max(same, key=lambda each: (each.client_has_gone, each.number, each.order), default=None)
 
     for order in range(60):
         running = [each for each in left if not each.has_ended]
@@ -88,7 +88,7 @@ def test_who_joins_whom_is_as_in_the_model(key, seed):
                 continue
             joined = None
             try:
-                leave_once(request)
+                store_once(request)
             except RequestRepeated as repeated:
                 joined = repeated.first.pk
             assert joined == (first and first.request.id)
@@ -99,8 +99,8 @@ def test_who_joins_whom_is_as_in_the_model(key, seed):
         elif running:
             chosen = chance.choice(running)
             if act == "leave":
-                note_left(chosen.request)
-                chosen.is_left = True
+                note_client_gone(chosen.request)
+                chosen.client_has_gone = True
             elif act == "end":
                 keep_answer(chosen.request, {"text": "x"}, has_ended=True)
                 chosen.has_ended = True
@@ -116,8 +116,8 @@ def test_who_joins_whom_is_as_in_the_model(key, seed):
 
 def test_one_that_is_wanted_is_not_taken_back(key):
     first = request_of(key, number=0)
-    leave_once(first)
-    note_left(first)
+    store_once(first)
+    note_client_gone(first)
     assert not take_back(first)
     assert find_repeated(request_of(key, number=1)).pk == first.id
     assert not take_back(first)
@@ -125,7 +125,7 @@ def test_one_that_is_wanted_is_not_taken_back(key):
 
 def test_one_that_was_joined_is_not_forgotten(key):
     first, alone = request_of(key, number=0), request_of(key, "other", number=0)
-    leave_once(first), leave_once(alone)
+    store_once(first), store_once(alone)
     find_repeated(request_of(key, number=1))
     forget_request(first), forget_request(alone)
     assert RepeatableRequest.objects.get().pk == first.id
@@ -133,7 +133,7 @@ def test_one_that_was_joined_is_not_forgotten(key):
 
 def test_an_answer_is_read_with_the_same_request_alone(key):
     first = request_of(key, idempotency_key="one")
-    leave_once(first, holder="here")
+    store_once(first, holder="here")
     keep_answer(first, {"text": "a secret"})
     assert "secret" not in RepeatableRequest.objects.get().answer
     reading = read_answer(first.id, b"hello")
@@ -143,7 +143,7 @@ def test_an_answer_is_read_with_the_same_request_alone(key):
 
 def test_words_go_before_the_key_does_and_the_request_is_not_made_again(key):
     first = request_of(key, idempotency_key="one")
-    leave_once(first)
+    store_once(first)
     keep_answer(first, {"text": "x"}, has_ended=True)
     age(first, ANSWER_KEPT + dt.timedelta(seconds=1))
     sweep_repeatable_requests()
@@ -157,7 +157,7 @@ def test_words_go_before_the_key_does_and_the_request_is_not_made_again(key):
 
 def test_without_a_key_an_answer_is_kept_for_a_minute(key):
     first = request_of(key, number=0)
-    leave_once(first)
+    store_once(first)
     keep_answer(first, {"text": "x"}, has_ended=True)
     assert find_repeated(request_of(key, number=1)).pk == first.id
     age(first, dt.timedelta(seconds=61))

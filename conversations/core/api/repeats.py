@@ -1,4 +1,4 @@
-"""By what a request says that it may be sent again (idempotency): `Idempotency-Key`, or the openai package's count.
+"""Headers that tell a request sent again from a new one (idempotency): `Idempotency-Key`, or a count of retries.
 
 The draft "The Idempotency-Key HTTP Header Field" of the IETF has the key as a quoted string, and most clients send it
 bare: both are the same key here. The openai package sends no key; it counts its own retries from 0 in

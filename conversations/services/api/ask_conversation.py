@@ -26,7 +26,7 @@ from conversations.services.pictures.pictures import add_picture
 
 from .chat_pictures import check_model_sees, naming
 from .key_models import find_conversation_of_key, find_model_of_key
-from .repeatable_requests import Repeatable, find_repeated, leave_once
+from .repeatable_requests import Repeatable, find_repeated, store_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _ask(key: ApiKey, public_id: uuid.UUID, request: ChatRequest, repeatable: Re
         )
         Run.objects.filter(reply=posted.reply).update(api_key=key)
         if repeatable:
-            leave_once(repeatable, reply_id=posted.reply.pk)
+            store_once(repeatable, reply_id=posted.reply.pk)
     return AskedReply(key, conversation, posted.reply.pk, replying)
 
 

@@ -41,7 +41,7 @@ from .appended_messages import append_for_program
 from .chat_pictures import check_model_sees
 from .key_models import find_conversation_of_key, find_model_of_key
 from .prepare_chat import bounded_sampling, check_abilities, reserve_asked_for
-from .repeatable_requests import Repeatable, find_repeated, leave_once
+from .repeatable_requests import Repeatable, find_repeated, store_once
 from .response_pictures import OpenedPictures, keep_pictures, open_pictures
 from .stored_responses import StoredResponse, find_reply_of_key, response_of
 
@@ -70,7 +70,7 @@ def ask_response(key: ApiKey, request: ResponseRequest, repeatable: Repeatable |
         reply = _ask(key, request, conversation, parameters, opened)
         Run.objects.filter(reply=reply).update(api_key=key)
         if repeatable:
-            leave_once(repeatable, reply_id=reply.pk)
+            store_once(repeatable, reply_id=reply.pk)
     return response_of(key, conversation, reply)
 
 

@@ -52,7 +52,7 @@ from conversations.services.replies.complete_step import MOST_GUESSES, TextSink,
 from conversations.services.replies.step_progress import StepProgress
 
 from .prepare_chat import PreparedChat, prepare_tighter_chat
-from .repeatable_requests import Repeatable, leave_once, note_next_attempt
+from .repeatable_requests import Repeatable, note_next_attempt, store_once
 
 SETTLED = """
 SELECT input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, usage_estimated, cost_usd, opening_key
@@ -104,8 +104,8 @@ async def complete_chat(
     """Ask the provider, passing its words on to *sink*. *note_window* is told the id of each row that is opened.
 
     *holder* is the process that makes it. Raises the `ConversationError` that ended it, or `RequestRepeated` where
-    *repeatable* says that the same request has left before; then nothing leaves. A cancellation closes the connection
-    to the provider and settles the ledger before it goes on; its message is the error code.
+    *repeatable* says that the same request was stored before; then nothing is sent. A cancellation closes the
+    connection to the provider and settles the ledger before it goes on; its message is the error code.
     """
     tightened = 0
     for attempt in itertools.count(1):
@@ -139,7 +139,7 @@ def open_chat(
 ) -> Completion:
     """Open the row of the ledger, with its reservation, if the limits of the owner and of the key allow it.
 
-    A request that its client has left is not begun. Raises `RequestRepeated` before the limits are asked, or an
+    A request whose client has gone is not begun. Raises `RequestRepeated` before the limits are asked, or an
     `AccessError`: of the key, or as `check_one_more_reply` and `open_completion` do.
     """
     key, record = prepared.key, prepared.window.record
@@ -163,9 +163,9 @@ def open_chat(
         lock_admitted(key.owner)
         lock_open_key(key.pk)
         if repeatable is not None:
-            if repeatable.was_left and attempt == 1:
+            if repeatable.client_has_gone and attempt == 1:
                 raise AnswerInterrupted
-            _note_that_it_leaves(repeatable, attempt, opening_key, holder)
+            _store_repeatable(repeatable, attempt, opening_key, holder)
         if attempt == 1:
             check_one_more_reply(key.owner, effective_limits(key.owner))
             check_key_rate(key)
@@ -173,9 +173,9 @@ def open_chat(
         return open_completion(new)
 
 
-def _note_that_it_leaves(repeatable: Repeatable, attempt: int, opening_key: uuid.UUID, holder: str) -> None:
+def _store_repeatable(repeatable: Repeatable, attempt: int, opening_key: uuid.UUID, holder: str) -> None:
     if attempt == 1:
-        leave_once(repeatable, holder=holder, window_id=opening_key)
+        store_once(repeatable, holder=holder, window_id=opening_key)
     else:
         note_next_attempt(repeatable, opening_key)
 

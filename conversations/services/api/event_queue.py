@@ -1,4 +1,4 @@
-"""What a completion says to a program, as it waits to be read: pieces of the answer, then how it ended."""
+"""The queue of events between what makes an answer and the view that reads it: pieces of the answer, then its end."""
 
 from __future__ import annotations
 

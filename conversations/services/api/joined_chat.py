@@ -18,9 +18,9 @@ from conversations.live.database_threads import in_thread
 
 from .complete_chat import CompletedChat
 from .event_queue import AnswerPiece, Event, EventQueue, Failed
+from .kept_answer import read_end
 from .repeatable_requests import Repeatable, read_answer, want_answer
 from .running_chats import running_chats
-from .said_answer import read_end
 from .watched_answer import WatchedAnswer
 
 logger = logging.getLogger(__name__)
@@ -33,18 +33,18 @@ async def follow_answer(queue: EventQueue, first_id: uuid.UUID, asked_for: bytes
     running_chats().tell_joined(first_id)
     sent, thought, wanted_at = "", "", time.monotonic()
     while True:
-        reading = await retry_while_database_down(partial(read_answer, first_id, asked_for), in_thread=in_thread)
-        if reading is None:
+        found = await retry_while_database_down(partial(read_answer, first_id, asked_for), in_thread=in_thread)
+        if found is None:
             queue.put(Failed(AnswerNotKept()))
             return
-        queue.window_id = reading.window_id
-        text, thoughts = reading.said.get("text", ""), reading.said.get("thoughts", "")
+        queue.window_id = found.window_id
+        text, thoughts = found.said.get("text", ""), found.said.get("thoughts", "")
         if text.startswith(sent) and thoughts.startswith(thought):
             if len(text) > len(sent) or len(thoughts) > len(thought):
                 queue.put(AnswerPiece(text[len(sent) :], thoughts[len(thought) :]))
             sent, thought = text, thoughts
-        if reading.has_ended or not reading.is_made:
-            queue.put(_end_of(read_end(reading.said)) if reading.has_ended else Failed(AnswerInterrupted()))
+        if found.has_ended or not found.is_made:
+            queue.put(_end_of(read_end(found.said)) if found.has_ended else Failed(AnswerInterrupted()))
             return
         if time.monotonic() - wanted_at > WANT_SECONDS:
             await retry_while_database_down(partial(want_answer, first_id), in_thread=in_thread)
@@ -58,14 +58,14 @@ def _end_of(end: CompletedChat | ConversationError) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class JoinedRequest:
-    """A request that left before, as *first_id*."""
+    """A request that was stored before, as *first_id*."""
 
     request: Repeatable
     first_id: uuid.UUID
 
 
 class JoinedChat(WatchedAnswer):
-    """The answer to the same request, which left before. Closing it ends the reading alone."""
+    """The answer to the same request, which was stored before. Closing it ends the reading alone."""
 
     def __init__(self, joined: JoinedRequest) -> None:
         super().__init__()

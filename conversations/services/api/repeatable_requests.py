@@ -1,6 +1,6 @@
-"""Requests that may be sent again (idempotency): each leaves once, and the same one joins its answer.
+"""Requests that may be sent again (idempotency): each is billed once, and the same one joins its answer.
 
-    find_repeated ─▶ none ─▶ leave_once, in the transaction that opens the bill ─▶ keep_answer … end_answer
+    find_repeated ─▶ none ─▶ store_once, in the transaction that opens the bill ─▶ keep_answer, until it has ended
                   └▶ the first ─▶ read_answer, from any process, until it has ended
 
 PostgreSQL decides: with an `Idempotency-Key` by a unique index, without one by a lock on what is asked for. A row is
@@ -45,7 +45,7 @@ WHERE api_key_id = %s AND body_digest = %s AND idempotency_key = '' AND retry_nu
   AND coalesce(
     ended_at, (SELECT run.ended_at FROM conversations_run AS run WHERE run.reply_id = request.reply_id), 'infinity'
   ) > statement_timestamp() - make_interval(secs => %s)
-ORDER BY is_left DESC, retry_number DESC, created_at DESC LIMIT 1
+ORDER BY client_has_gone DESC, retry_number DESC, created_at DESC LIMIT 1
 """
 JOIN = """
 UPDATE conversations_repeatablerequest
@@ -70,7 +70,7 @@ WHERE id = %s AND idempotency_key = '' AND (wanted_until IS NULL OR wanted_until
 
 
 class RequestRepeated(Exception):
-    """The same request has left before, and is *first*."""
+    """The same request was stored before, as *first*."""
 
     def __init__(self, first: RepeatableRequest) -> None:
         self.first = first
@@ -79,13 +79,13 @@ class RequestRepeated(Exception):
 
 @dataclass(slots=True)
 class Repeatable:
-    """A request with what it is known by. *was_left* is set once its client has gone away."""
+    """A request with what it is known by. *client_has_gone* is set once it has gone away."""
 
     key: ApiKey
     marks: RepeatMarks
     asked_for: bytes = field(repr=False)
     id: uuid.UUID = field(default_factory=uuid.uuid4)
-    was_left: bool = False
+    client_has_gone: bool = False
 
     @property
     def digest(self) -> str:
@@ -93,7 +93,7 @@ class Repeatable:
 
 
 def find_repeated(request: Repeatable) -> RepeatableRequest | None:
-    """Return the request that left before, joined by this one; None where there is none.
+    """Return the same request that was stored before, joined by this one; None where there is none.
 
     Raises `IdempotencyKeyReused`, or `AnswerNotKept`.
     """
@@ -108,10 +108,10 @@ def find_repeated(request: Repeatable) -> RepeatableRequest | None:
     return first
 
 
-def leave_once(
+def store_once(
     request: Repeatable, *, reply_id: int | None = None, holder: str = "", window_id: uuid.UUID | None = None
 ) -> None:
-    """Store that *request* leaves, in the transaction that opens its bill. Raises `RequestRepeated` if it did before.
+    """Store *request* in the transaction that opens its bill. Raises `RequestRepeated` if the same one is stored.
 
     The key has to be locked: another request of it waits, and finds this one.
     """
@@ -160,8 +160,8 @@ def _find_by_body(request: Repeatable) -> RepeatableRequest | None:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerReading:
-    """What there is of an answer: *said*, as `keep_answer` was given it; whether it has ended, and can still end."""
+class AnswerSoFar:
+    """An answer as far as it is kept: *said*, as `keep_answer` was given it; whether it has ended or is still made."""
 
     said: dict[str, Any]
     window_id: uuid.UUID | None
@@ -177,12 +177,12 @@ def keep_answer(request: Repeatable, said: dict[str, Any], *, has_ended: bool = 
 
 
 def let_go(request: Repeatable, said: dict[str, Any]) -> None:
-    """Let the same request leave again, as after an error that cost nothing. Who has joined reads *said*."""
+    """Let the same request be asked again, as after an error that cost nothing. Those that have joined read *said*."""
     keep_answer(request, said, has_ended=True)
     RepeatableRequest.objects.filter(pk=request.id).update(idempotency_key="", body_digest="")
 
 
-def read_answer(first_id: uuid.UUID, asked_for: bytes) -> AnswerReading | None:
+def read_answer(first_id: uuid.UUID, asked_for: bytes) -> AnswerSoFar | None:
     """Return what there is of the answer; None once it is gone."""
     with connection.cursor() as cursor:
         cursor.execute(READ, [HOLDER_LIVES_SECONDS, first_id])
@@ -191,7 +191,7 @@ def read_answer(first_id: uuid.UUID, asked_for: bytes) -> AnswerReading | None:
     answer, window_id, has_ended, lives = row
     plain = decrypt_secret_or_none(answer, bound_to=asked_for) if answer else None
     is_made = lives or seconds_since_fault() < FAULT_SECONDS
-    return AnswerReading(json.loads(plain) if plain else {}, window_id, has_ended, is_made)
+    return AnswerSoFar(json.loads(plain) if plain else {}, window_id, has_ended, is_made)
 
 
 def want_answer(first_id: uuid.UUID) -> None:
@@ -200,16 +200,16 @@ def want_answer(first_id: uuid.UUID) -> None:
         cursor.execute(WANT, [WANTED_SECONDS, first_id])
 
 
-def note_left(request: Repeatable) -> None:
+def note_client_gone(request: Repeatable) -> None:
     """Store that the client has gone away: its retry goes on with this one before all others."""
-    RepeatableRequest.objects.filter(pk=request.id).update(is_left=True)
+    RepeatableRequest.objects.filter(pk=request.id).update(client_has_gone=True)
     want_answer(request.id)
 
 
 def take_back(request: Repeatable) -> bool:
-    """Forget a request that its client has left and did not send again in time; return whether it did not.
+    """Forget a request whose client has gone and did not send it again in time; return whether it did not.
 
-    From then on the same one leaves again. One with an `Idempotency-Key` is never taken back.
+    From then on the same one is asked again. One with an `Idempotency-Key` is never taken back.
     """
     with connection.cursor() as cursor:
         cursor.execute(TAKE_BACK, [request.id])

@@ -29,6 +29,7 @@ from conversations.providers.clients.completions import CompletionClient
 from .complete_chat import CompletedChat, complete_chat
 from .event_queue import AnswerPiece, EventQueue, Failed
 from .joined_chat import follow_answer
+from .kept_answer import write_completed, write_error
 from .key_watcher import key_watcher
 from .prepare_chat import PreparedChat
 from .repeatable_requests import (
@@ -37,11 +38,10 @@ from .repeatable_requests import (
     forget_request,
     keep_answer,
     let_go,
-    note_left,
+    note_client_gone,
     take_back,
 )
 from .running_chats import HOLDER, running_chats
-from .said_answer import write_completed, write_error
 
 logger = logging.getLogger(__name__)
 CLIENT_GONE = ""  # as where a person stops a reply
@@ -62,9 +62,9 @@ class RunningChat(EventQueue):
         self._text: list[str] = []
         self._thoughts: list[str] = []
         self._was_revoked = self._has_begun = self._has_said_all = False
-        self._is_left = self._is_unwanted = False
+        self._client_has_gone = self._is_unwanted = False
         self._keeping: asyncio.Task[None] | None = None
-        self._leaving: asyncio.Task[None] | None = None
+        self._after_client: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._run(), name="chat completion")
         key_watcher().watch(prepared.key.pk, self._revoke)
@@ -80,10 +80,10 @@ class RunningChat(EventQueue):
         The connection to the provider is closed then, and the ledger settled, before this returns.
         """
         self._client_goes()
-        if not self._is_left:
+        if not self._client_has_gone:
             await asyncio.wait([self._task])
-        elif self._leaving:
-            await asyncio.wait([self._leaving])
+        elif self._after_client:
+            await asyncio.wait([self._after_client])
 
     def close_soon(self) -> None:
         """The same from another thread, without waiting."""
@@ -97,11 +97,11 @@ class RunningChat(EventQueue):
         return self._task
 
     def _client_goes(self) -> None:
-        if self._is_left or self._has_said_all or self._task.done():
+        if self._client_has_gone or self._has_said_all or self._task.done():
             return
         if self._may_come_back:
-            self._is_left = True
-            self._leaving = asyncio.create_task(self._leave(), name="the client has gone")
+            self._client_has_gone = True
+            self._after_client = asyncio.create_task(self._note_client_gone(), name="the client has gone")
         else:
             key_watcher().forget(self._revoke)
             self._task.cancel(CLIENT_GONE)
@@ -113,10 +113,10 @@ class RunningChat(EventQueue):
             return False
         return bool(self._repeatable.marks.idempotency_key) or not self._has_begun or self._keeping is not None
 
-    async def _leave(self) -> None:
+    async def _note_client_gone(self) -> None:
         if request := self._repeatable:
-            request.was_left = True
-            await retry_while_database_down(partial(note_left, request))
+            request.client_has_gone = True
+            await retry_while_database_down(partial(note_client_gone, request))
 
     # The same request
 
@@ -131,9 +131,11 @@ class RunningChat(EventQueue):
 
     def note_unwanted(self) -> None:
         """The client has gone away and did not come back in time."""
-        if self._is_left and not self._is_unwanted and self._repeatable:
+        if self._client_has_gone and not self._is_unwanted and self._repeatable:
             self._is_unwanted = True
-            self._leaving = asyncio.create_task(self._end_unwanted(self._repeatable), name="end what is not wanted")
+            self._after_client = asyncio.create_task(
+                self._end_unwanted(self._repeatable), name="end what is not wanted"
+            )
 
     async def _end_unwanted(self, request: Repeatable) -> None:
         if await retry_while_database_down(partial(take_back, request)):
@@ -158,7 +160,7 @@ class RunningChat(EventQueue):
         work = partial(keep_answer, request, said, has_ended=True)
         if isinstance(error, CompletionError | AccessError) and not getattr(error, "may_be_billed", False):
             work = partial(let_go, request, said)
-        if not self._is_left and self._has_begun and not request.marks.idempotency_key:
+        if not self._client_has_gone and self._has_begun and not request.marks.idempotency_key:
             await retry_while_database_down(partial(forget_request, request))
         await retry_while_database_down(work)
 
@@ -224,7 +226,7 @@ class RunningChat(EventQueue):
             await self._keep_end(write_error(AnswerInterrupted()))
 
     async def _make(self) -> CompletedChat | None:
-        """Return the answer; None where the same request has left before, whose answer is read to its end then."""
+        """Return the answer; None where the same request was stored before: then its answer is read to its end."""
         try:
             return await complete_chat(
                 self._prepared,

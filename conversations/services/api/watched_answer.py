@@ -1,4 +1,4 @@
-"""An answer that a program reads while others make it: it ends with its reader, and with the key that it is read by."""
+"""Base class of answers that are made elsewhere and only read here: reading ends with its client, and with its key."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Claim what is to be sent to webhooks, store how it ended, and sweep what is old.
 
 One webhook is chosen by chance among those with something due, and its oldest event is claimed. At most
-`HELD_OF_OWNER` events of one owner are sent at once, so a receiver that never answers keeps no other one waiting. A
+`CLAIMED_OF_OWNER` events of one owner are sent at once, so a receiver that never answers keeps no other one waiting. A
 process that dies has its events sent again once their lease is over: receivers know them by their id.
 """
 
@@ -26,13 +26,13 @@ from conversations.models import Webhook, WebhookDelivery
 from conversations.providers.clients.webhooks import WebhookAnswer
 
 GONE = 410
-HELD_OF_OWNER = 4
+CLAIMED_OF_OWNER = 4
 LEASE_SECONDS = 25  # much more than a delivery may take
 KEPT = dt.timedelta(days=7)
 JITTER = 0.1
-# Leases of the past hold nothing back. Without SKIP LOCKED two processes would wait for one another here.
+# Leases that are over keep nothing back. Without SKIP LOCKED two processes would wait for one another here.
 CLAIM = """
-WITH held AS (
+WITH claimed AS (
   SELECT key.owner_id, count(*) AS deliveries FROM conversations_webhookdelivery AS delivery
   JOIN conversations_webhook AS webhook ON webhook.id = delivery.webhook_id
   LEFT JOIN conversations_apikey AS key ON key.id = webhook.api_key_id
@@ -45,7 +45,7 @@ WITH held AS (
     WHERE delivery.webhook_id = webhook.id AND delivery.due_at <= statement_timestamp()
       AND (delivery.lease_until IS NULL OR delivery.lease_until < statement_timestamp())
   ) AND NOT EXISTS (
-    SELECT FROM held WHERE held.owner_id IS NOT DISTINCT FROM key.owner_id AND held.deliveries >= %(held_of_owner)s
+    SELECT FROM claimed WHERE claimed.owner_id IS NOT DISTINCT FROM key.owner_id AND claimed.deliveries >= %(most)s
   )
   ORDER BY random() LIMIT 1
 ), next AS (
@@ -80,7 +80,7 @@ def claim_delivery() -> ClaimedDelivery | None:
     It is given up where its key opens nothing any more, and tried later where it can't be signed.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(CLAIM, {"held_of_owner": HELD_OF_OWNER, "lease_seconds": LEASE_SECONDS})
+        cursor.execute(CLAIM, {"most": CLAIMED_OF_OWNER, "lease_seconds": LEASE_SECONDS})
         if (row := cursor.fetchone()) is None:
             return None
     delivery = WebhookDelivery.objects.select_related("webhook").filter(pk=row[0]).first()

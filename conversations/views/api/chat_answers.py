@@ -1,4 +1,4 @@
-"""What is answered to a chat completion: one JSON object, or the chunks of a stream, as OpenAI has defined both."""
+"""Write a chat completion: as one JSON object, or as the chunks of a stream, as OpenAI has defined both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is answered to a response: one object, or the numbered events of a stream, as Open Responses has defined both.
+"""Write a response: as one object, or as the numbered events of a stream, as Open Responses has defined both.
 
     created · in_progress · reasoning item · message item · function calls · completed | incomplete | failed · [DONE]
 
@@ -22,8 +22,8 @@ from conversations.views.http.api_errors import error_body
 
 DONE = b"data: [DONE]\n\n"
 INCOMPLETE = {"length": "max_output_tokens", "filter": "content_filter", "refusal": "content_filter"}
-# What a response has beside what is said of it; the request's own values take the place of these.
-UNSAID: Mapping[str, Any] = {
+# Fields that a response repeats of its request, as they are where the request does not set them.
+DEFAULTS: Mapping[str, Any] = {
     "instructions": None,
     "previous_response_id": None,
     "tools": [],
@@ -88,7 +88,7 @@ class ResponseHead:
             "usage": None if usage is None else usage_of(usage),
             "store": self.conversation is not None,
             "conversation": {"id": self.conversation} if self.conversation else None,
-            **UNSAID,
+            **DEFAULTS,
             **said,
         }
 

@@ -1,4 +1,4 @@
-"""What an answer has said, as it is kept for the same request sent again: text, thoughts, calls, usage, or the error.
+"""An answer as it is kept for the same request sent again: text, thoughts, calls and usage, or the error.
 
 {"text", "thoughts"}                                                while it is made
 {"text", "thoughts", "calls", "finish_reason", "usage"}             at its end
