@@ -9,7 +9,7 @@ from conversations.core.api.fields import BOOLEAN, NULL, TEXT, JsonSchema, objec
 from conversations.core.window.window_record import WindowRecord
 from conversations.views.usage.usage_files import FIGURES_IN_FILES
 
-from .response_answers import UNSAID
+from .response_answers import DEFAULTS
 from .windows import TOLD
 
 COUNT: JsonSchema = {"type": "integer", "minimum": 0}
@@ -182,7 +182,7 @@ RESPONSE = answer(
         "usage": {"anyOf": [RESPONSE_USAGE, NULL]},
         "store": BOOLEAN,
         "conversation": {"anyOf": [answer({"id": TEXT}), NULL]},
-        **dict.fromkeys(UNSAID, REPEATED),
+        **dict.fromkeys(DEFAULTS, REPEATED),
     },
     title="Response",
 )
