@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from io import BytesIO
 
 import pytest
 from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
 from django.test import Client
 
 from chatsite.accounts.models import Session
@@ -152,6 +155,14 @@ async def test_what_hardly_comes_is_not_waited_for(monkeypatch, drip):
         await BodyLimit(application)(scope, receive, None)
     assert ended == [body_limit.END]
     assert scope[MARK] == "slow"
+
+
+@pytest.mark.parametrize(("mark", "status"), [("slow", 408), ("large", 413)])
+def test_a_program_whose_body_was_refused_is_told_why(mark, status):
+    request = ASGIRequest(scope_with() | {"path": "/v1/responses", "method": "POST", MARK: mark}, BytesIO())
+    refusal = body_limit.body_refusal(request)
+    assert (refusal.status_code, refusal["x-should-retry"]) == (status, "false")
+    assert json.loads(refusal.content)["error"]["type"] == "invalid_request_error"
 
 
 async def test_who_has_sent_all_is_waited_for(monkeypatch):
