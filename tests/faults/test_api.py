@@ -200,7 +200,7 @@ def test_a_cookie_opens_nothing_and_a_key_no_page(site, key):
     assert (status, answer["error"]["code"]) == (401, "invalid_api_key")
     assert headers["WWW-Authenticate"] == "Bearer"
     assert headers["Set-Cookie"] is None
-    for header in ("", key, f"Basic {key}"):
+    for header in ("", "Bearer  ", key, f"Basic {key}"):
         status, answer, _ = post_raw(site, "", b"{}", Authorization=header)
         assert (status, answer["error"]["code"]) == (401, "invalid_api_key")
         assert "“Bearer” and the key" in answer["error"]["message"]

@@ -109,6 +109,16 @@ def test_a_test_says_what_became_of_it(client, key, address):
     assert "It answered with HTTP status 500" in words(client.get(reverse("conversations:api_keys")))
 
 
+def test_events_are_told_apart_by_what_they_tell_of(client, key, address):
+    webhook = set_webhook(key, URL).webhook
+    send_test(webhook)
+    assert "webhook-event-id" not in words(client.get(address))
+    webhook.deliveries.update(data={"id": "resp_1"}, event_type="response.completed")
+    assert ">resp_1</code>" in words(client.get(address))
+    webhook.deliveries.update(data={"id": "budget_key_day_2026-11-28", "percent": 80})
+    assert ">budget_key_day_2026-11-28 · 80 %</code>" in words(client.get(address))
+
+
 def test_one_that_is_gone_says_how_to_switch_it_on(client, key, address):
     webhook = set_webhook(key, URL).webhook
     Webhook.objects.update(disabled_at=timezone.now())

@@ -17,6 +17,7 @@ from django.utils import timezone
 from conversations.access import find_open_keys
 from conversations.core.api.webhook_events import BUDGET_REACHED, PERCENTS
 from conversations.core.money.allowance import Allowance
+from conversations.core.money.amounts import write_amount
 from conversations.models import Webhook, WebhookDelivery
 from conversations.selectors.figures.spending import allowances, key_allowances, money_limits
 
@@ -77,8 +78,8 @@ def _data(allowance: Allowance, percent: int) -> dict[str, object]:
         "begins_on": str(allowance.begins_on),
         "ends_at": int(allowance.opens_at.timestamp()),
         "percent": percent,
-        "limit_usd": str(allowance.limit_usd),
-        "spent_usd": str(allowance.spent_usd),
+        "limit_usd": write_amount(allowance.limit_usd),
+        "spent_usd": write_amount(allowance.spent_usd),
     }
 
 

@@ -148,9 +148,10 @@ def find_key_of_request(request: HttpRequest, scopes: tuple[ApiScope, ...]) -> A
         raise ApiOff
     header = request.headers.get("Authorization", "")
     try:
-        if header[: len(SCHEME)].lower() != SCHEME:
+        text = header[len(SCHEME) :].strip()
+        if header[: len(SCHEME)].lower() != SCHEME or not text:
             raise ApiKeyMissing
-        key = authenticate(header[len(SCHEME) :].strip())
+        key = authenticate(text)
     except ApiKeyInvalid:
         if header:
             address = request.META.get("REMOTE_ADDR", "")
