@@ -30,13 +30,18 @@ def set_webhook(key: ApiKey, url: str, *, new_secret: bool = False) -> SetWebhoo
     webhook_destination(url, named_hosts=settings.WEBHOOK_HOSTS)
     with transaction.atomic():
         ApiKey.objects.select_for_update(no_key=True).get(pk=key.pk)
-        webhook = Webhook.objects.filter(api_key=key).first()
+        webhook = find_webhook(key)
         secret = None
         if webhook is None or new_secret:
             secret = write_secret(secrets.token_bytes(SECRET_BYTES))
         values = {"url": url, "disabled_at": None} | ({"sealed_secret": encrypt_secret(secret)} if secret else {})
         webhook, _ = Webhook.objects.update_or_create(api_key=key, defaults=values)
     return SetWebhook(webhook, secret)
+
+
+def find_webhook(key: ApiKey) -> Webhook | None:
+    """Return the webhook of *key*, None where it has none."""
+    return Webhook.objects.filter(api_key=key).first()
 
 
 def remove_webhook(key: ApiKey) -> None:

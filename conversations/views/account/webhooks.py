@@ -19,7 +19,13 @@ from conversations.core.errors import ApiKeyNotFound, ApiOff
 from conversations.forms.webhook_form import WebhookForm
 from conversations.models import ApiKey, Webhook
 from conversations.services.api.api_keys import find_key
-from conversations.services.webhooks.webhooks import list_deliveries, remove_webhook, send_test, set_webhook
+from conversations.services.webhooks.webhooks import (
+    find_webhook,
+    list_deliveries,
+    remove_webhook,
+    send_test,
+    set_webhook,
+)
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.webhook_deliveries import delivery_error, delivery_state
@@ -35,7 +41,7 @@ def webhook(request: HtmxRequest, key_id: uuid.UUID) -> HttpResponse:
     key = find_key(request.user, key_id)
     if not key.is_open:
         raise ApiKeyNotFound
-    stored = Webhook.objects.filter(api_key=key).first()
+    stored = find_webhook(key)
     if request.method == "GET":
         return _page(request, key, stored, WebhookForm(initial={"url": stored.url} if stored else None))
     if stored is not None and (done := _change(request, key, stored)):

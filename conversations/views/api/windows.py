@@ -8,11 +8,10 @@ from typing import Any
 from django.http import HttpRequest, JsonResponse
 
 from conversations.core.api.chat_request import CONVERSATION_HEADER, read_chat_request
-from conversations.core.errors import WindowNotFound
 from conversations.core.money.amounts import write_amount
 from conversations.models import ApiKey, ApiScope, Completion
 from conversations.services.api.preview_window import preview_window
-from conversations.services.api.stored_responses import find_reply_of_key
+from conversations.services.api.stored_windows import find_window_of_key, windows_of_response
 from conversations.views.http.api_errors import error_body
 
 from .answers import answers_api
@@ -30,11 +29,7 @@ async def window(request: HttpRequest, *, key: ApiKey, window_id: uuid.UUID) -> 
 
 
 def _window(key: ApiKey, window_id: uuid.UUID) -> dict[str, Any]:
-    """Return the record of a request that this very key asked for. Raises `WindowNotFound`."""
-    found = Completion.objects.filter(api_key=key, opening_key=window_id, window__isnull=False).first()
-    if found is None:
-        raise WindowNotFound
-    return _record_of(found)
+    return _record_of(find_window_of_key(key, window_id))
 
 
 def _record_of(completion: Completion) -> dict[str, Any]:
@@ -49,9 +44,7 @@ async def of_response(request: HttpRequest, *, key: ApiKey, response_id: str) ->
 
 
 def _of_response(key: ApiKey, response_id: str) -> dict[str, Any]:
-    _conversation, reply = find_reply_of_key(key, response_id)
-    sent = Completion.objects.filter(reply=reply, window__isnull=False).order_by("pk")
-    return {"object": "list", "data": [_record_of(each) for each in sent]}
+    return {"object": "list", "data": [_record_of(each) for each in windows_of_response(key, response_id)]}
 
 
 @answers_api("POST", ApiScope.READ)
