@@ -1,4 +1,4 @@
-"""Plain sentences in code and tests: words that the glossary avoids do not come back into docstrings and comments."""
+"""Plain sentences in code and tests: no docstring, comment or name of a test has a word that the glossary avoids."""
 
 import ast
 import io
@@ -20,6 +20,17 @@ def test_docstrings_and_comments_avoid_words_that_the_glossary_avoids() -> None:
         for path in _modules()
         for line, text in _prose(path.read_text())
         if AVOIDED.search(text)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_names_of_tests_avoid_them_too() -> None:
+    found = [
+        f"{path.relative_to(PROJECT)}:{node.lineno}: {node.name}"
+        for path in _modules()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if node.name.startswith("test_") and AVOIDED.search(node.name.replace("_", " "))
     ]
     assert not found, "\n".join(found)
 

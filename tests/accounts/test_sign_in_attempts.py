@@ -72,7 +72,7 @@ def test_a_known_device_gets_in_whatever_others_try(ada, sign_in, address):
     assert get_user(browser) == ada
 
 
-def test_the_owner_gets_in_from_an_address_that_nobody_else_tries(ada, sign_in):
+def test_the_owner_gets_in_from_an_address_that_only_they_try(ada, sign_in):
     for number in range(20):
         sign_in(stranger(number), ada.email, "guess")
     for _ in range(10):

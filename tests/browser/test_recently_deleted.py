@@ -45,7 +45,7 @@ def test_its_address_says_that_it_is_deleted_and_offers_to_restore_it(page, one_
     expect(page.get_by_role("heading", level=1)).to_have_text("Ferries to Reine")
 
 
-def test_without_javascript_it_is_removed_for_good(page, one_deleted, open_page):
+def test_without_javascript_it_is_deleted_permanently(page, one_deleted, open_page):
     plain = open_page("/conversations/deleted/", java_script_enabled=False, storage_state=page.context.storage_state())
     plain.get_by_role("link", name="Delete “Ferries to Reine” permanently").click()
     plain.get_by_role("button", name="Delete it permanently now").click()

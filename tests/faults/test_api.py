@@ -502,7 +502,7 @@ def test_a_revoked_key_stops_the_reply_that_it_asked_for(site):
     wait_for(lambda: site.database.value(ended) == "stopped", "the reply is stopped")
 
 
-def test_somebody_elses_conversation_is_not_found(site, client):
+def test_another_users_conversation_is_not_found(site, client):
     other = site.sign_up()
     theirs = site.begin(other)
     with pytest.raises(openai.NotFoundError) as refusal:

@@ -134,7 +134,7 @@ def test_what_can_not_be_stored_is_named(client, parameter, fields):
     assert refusal.value.param == parameter
 
 
-def test_what_is_somebody_elses_or_nowhere_is_not_found(site, client):
+def test_what_is_another_users_or_nowhere_is_not_found(site, client):
     theirs = f"conv_{uuid.UUID(site.begin(site.sign_up())).hex}"
     mine = client.conversations.create(items=[HELLO])
     other = client.conversations.create(items=[HELLO])

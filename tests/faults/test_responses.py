@@ -508,7 +508,7 @@ def test_what_is_not_supported_is_named(client, parameter, fields):
     assert refusal.value.param == parameter
 
 
-def test_what_is_somebody_elses_is_not_found(site, client):
+def test_what_is_another_users_is_not_found(site, client):
     theirs = uuid.UUID(site.begin(site.sign_up()))
     for fields in (
         {"conversation": f"conv_{theirs.hex}"},

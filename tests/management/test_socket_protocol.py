@@ -114,7 +114,7 @@ def test_pings_are_answered_to_who_reads(port):
         assert connection.recv(4096) == b"\x8a\x04ping"
 
 
-def test_answers_to_pings_that_nobody_reads_are_not_kept(port):
+def test_answers_to_pings_that_are_not_read_are_not_kept(port):
     process = psutil.Process()
     with opened(port) as connection:
         before = process.memory_info().rss

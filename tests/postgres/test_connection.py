@@ -70,7 +70,7 @@ def test_a_wait_ends_when_it_is_too_long_and_closes_the_connection(connect, monk
     assert seconds_since_fault() < float("inf")
 
 
-def test_the_server_breaks_off_what_nobody_waits_for(connect, monkeypatch):
+def test_the_server_breaks_off_what_is_not_waited_for(connect, monkeypatch):
     monkeypatch.setattr(limits, "ANSWER_SECONDS", 0.5)
     connection, other = connect(), connect()
     pid = connection.info.backend_pid

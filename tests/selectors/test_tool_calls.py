@@ -49,7 +49,7 @@ def test_a_step_that_runs_has_its_calls_and_the_replys_own_text(reply):
     assert (step.calls[0].tool, step.calls[0].source, step.calls[0].seconds) == ("write_down", "own", None)
 
 
-def test_a_step_that_is_stored_has_its_text_and_what_came_of_it(reply):
+def test_a_step_that_is_stored_has_its_text_and_its_results(reply):
     ended(store_tool_calls(reply, NOTE)[0])
     store_step(reply.pk, step=1, text="Let me see.")
     [step] = calls_of_replies([reply.pk])[reply.pk]

@@ -40,7 +40,7 @@ def test_what_is_refused_begins_no_conversation(alice):
     assert (Conversation.objects.count(), Message.objects.count()) == (1, 2)
 
 
-def test_a_deleted_conversation_and_that_of_somebody_else_are_not_there(alice):
+def test_a_deleted_conversation_and_another_users_are_not_there(alice):
     key = make_key(alice, name="x").key
     deleted, other = begin(alice), begin(make_user("bob"))
     delete_conversation(deleted)

@@ -204,7 +204,7 @@ def test_the_panel_gets_its_button_back_and_the_rest_of_the_message_stays(client
     }
 
 
-def test_nobody_else_decides_what_is_recalled(client, conversation):
+def test_only_its_owner_decides_what_is_recalled(client, conversation):
     reply_to(conversation, SAID)
     client.force_login(make_user("mallory"), "allauth.account.auth_backends.AuthenticationBackend")
     assert wish(client, said_by(conversation), "true").status_code == 404
