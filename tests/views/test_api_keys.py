@@ -87,7 +87,9 @@ def test_the_list_says_what_each_key_has_cost_this_month(alice, client):
     first, second = (make_key(alice, name=name).key for name in ("x", "y"))
     for key, cost in ((first, "0.5"), (first, "0.25"), (second, "2")):
         make_completion(alice, api_key=key, purpose=Purpose.API, cost_usd=Decimal(cost))
-    make_completion(alice, api_key=second, purpose=Purpose.API, at=timezone.now() - dt.timedelta(days=32))
+    make_completion(
+        alice, api_key=second, purpose=Purpose.API, cost_usd=Decimal(4), at=timezone.now() - dt.timedelta(days=32)
+    )
     page = client.get(KEYS).content.decode()
     assert [amount in page for amount in ("$0.75", "$2.00")] == [True, True]
 
