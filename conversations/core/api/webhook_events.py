@@ -2,7 +2,7 @@
 
     webhook-id: evt_ID            the same each time that one event is sent
     webhook-timestamp: SECONDS    when it is sent
-    webhook-signature: v1,BASE64  HMAC-SHA256 of "ID.SECONDS.BODY", by the bytes that stand in base64 behind whsec_
+    webhook-signature: v1,BASE64  HMAC-SHA256 of "ID.SECONDS.BODY", by the bytes that follow whsec_ in base64
 
 Sources: https://www.standardwebhooks.com and openai 3.52's `lib/_webhooks.py`, checked 2026-11-28. An event has ids and
 amounts, never words of messages.
@@ -19,7 +19,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-SECRET_PREFIX: Final = "whsec_"  # noqa: S105  # none is one without what stands behind it
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105  # only the beginning of each secret
 SECRET_BYTES: Final = 32
 SHORTEST_SECRET, LONGEST_SECRET = 24, 64  # bytes, by Standard Webhooks
 
@@ -71,7 +71,7 @@ def read_secret(secret: str) -> bytes:
     try:
         key = base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
     except ValueError as error:
-        raise ValueError("it is not whsec_ and base64 behind that") from error
+        raise ValueError("it is not whsec_ followed by base64") from error
     if not secret.startswith(SECRET_PREFIX) or not SHORTEST_SECRET <= len(key) <= LONGEST_SECRET:
         raise ValueError(f"it is not whsec_ and {SHORTEST_SECRET} to {LONGEST_SECRET} bytes in base64")
     return key

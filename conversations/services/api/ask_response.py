@@ -176,7 +176,7 @@ def _go_on_behind(key: ApiKey, response_id: str) -> tuple[Conversation, int]:
     if locked.head_id == reply.pk:
         return conversation, reply.pk
     if reply.step_of_id is not None:
-        reason = "its calls have their outputs already; go on behind the response that followed"
+        reason = "its calls have their outputs already; continue from the response that followed"
         raise ParameterInvalid("previous_response_id", reason)
     try:
         branch = branch_conversation(user=key.owner, conversation=conversation, message_id=reply.pk)

@@ -43,7 +43,7 @@ def count_input(key: ApiKey, request: ResponseRequest) -> int:
             conversation, reply = find_reply_of_key(key, request.previous_response_id)
             locked = lock_conversation(conversation)
             if locked.head_id != reply.pk:
-                raise ParameterInvalid("previous_response_id", "only behind the newest response can be counted")
+                raise ParameterInvalid("previous_response_id", "only what follows the newest response can be counted")
         parameters = run_parameters(key, request, locked, configured, before_id=locked.head_id)
         use_parameters_of_run(locked, parameters)
         position = locked.head.position + 1 if locked.head else 0

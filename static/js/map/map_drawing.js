@@ -1,4 +1,4 @@
-/** The map as it is drawn: a row every few pixels, each as long as its words, and the marks. A few paths, however long. */
+/** The drawing of the map: a row every few pixels, each as long as its words, and the marks, in a few SVG paths. */
 
 import { find } from "../shared/dom.js";
 

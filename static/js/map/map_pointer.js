@@ -5,7 +5,7 @@ import { SNAP_PIXELS } from "./map_bubble.js";
 const REST_MS = 120; // of the pointer, after which the thread follows it
 
 export class MapPointer {
-  /** @type {number | undefined} the place that it drags the frame to, in pixels */
+  /** @type {number | undefined} the height of the strip, in pixels, to which it drags the frame */
   dragged;
   #drags = 0;
   #restTimer = 0;
