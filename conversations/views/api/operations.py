@@ -59,6 +59,7 @@ ERRORS: Mapping[int, str] = {
     401: "The key was never made, is over or revoked.",
     403: "The scope is missing, the gate is closed, the account is blocked, there is no money, or the API is off.",
     404: "The model, the record, the conversation, the response or the item is not for this key.",
+    408: "The body of the request came too slowly.",
     409: "A reply is being written in the conversation, or what is asked for again is kept no longer.",
     413: "The request has more than 8 MB.",
     422: "This `Idempotency-Key` came with another request.",
@@ -67,7 +68,7 @@ ERRORS: Mapping[int, str] = {
     503: "The site has too much to do, or can't reach its database.",
 }
 ALWAYS = (400, 401, 403, 404, 429, 503)  # addresses say which language model, conversation or record is asked for
-OF_BODIES = (413,)
+OF_BODIES = (408, 413)
 OF_REPLIES = (409, 422, 502)
 
 Asked = tuple[str, str]  # the name of the address and the method
