@@ -139,3 +139,36 @@ def test_sampling_tools_and_formats_go_through():
     assert request.sampling == {"tool_choice": choice, "response_format": schema, "stop": ["a"], "seed": 1}
     assert "schema" in request.extra_prompt
     assert not read(tools=[tool], tool_choice="none").may_call
+
+
+TOOL = {"type": "function", "function": {"name": "f"}}
+SCHEMA = {"name": "s", "schema": {}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "parameter"),
+    [
+        ({"tools": [TOOL], "tool_choice": {"type": "function", "function": {"name": []}}}, "tool_choice"),
+        (
+            {"tools": [TOOL], "tool_choice": {"type": "function", "function": {"name": "f", "x": 1}}},
+            "tool_choice.function.x",
+        ),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {**SCHEMA, "strict": 1}}},
+            "response_format.json_schema.strict",
+        ),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {**SCHEMA, "description": 1}}},
+            "response_format.json_schema.description",
+        ),
+        ({"stream": True, "stream_options": {"include_obfuscation": 0}}, "stream_options.include_obfuscation"),
+    ],
+)
+def test_what_would_change_nothing_is_refused_all_the_same(fields, parameter):
+    assert refused(lambda: read(**fields)) == parameter
+
+
+def test_a_whole_number_may_be_written_with_a_point():
+    request = read(max_tokens=20.0, seed=1.0, n=1.0)
+    assert (request.most_output_tokens, request.sampling) == (20, {"seed": 1})
+    assert refused(lambda: read(max_tokens=20.5)) == "max_tokens"

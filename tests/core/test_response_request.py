@@ -217,3 +217,9 @@ def test_what_is_referred_to_is_bounded(monkeypatch):
     assert refused(read_input, [short] * 50 + [HELLO], find) == "input[3]"
     assert len(looked_up) == 6
     assert refused(read_input, [long, long, HELLO], find) == "input[1]"
+
+
+def test_a_role_of_null_makes_no_message_of_a_reference():
+    found = PromptMessage("user", "Hello")
+    assert read_input([{"id": "msg_1", "role": None}], lambda _: found).newest == found
+    assert refused(read_input, [{"type": "", "role": "user", "content": "Hello"}]) == "input[0].type"
