@@ -220,6 +220,8 @@ def test_an_address_where_nothing_is_answers_in_the_same_form(site, client):
     with pytest.raises(openai.NotFoundError) as refusal:
         client.embeddings.create(model="ok", input="hello")
     assert refusal.value.code == "not_found"
+    with pytest.raises(openai.NotFoundError, match="begin with /v1"):
+        client.with_options(base_url=site.address).chat.completions.create(model="ok", messages=HELLO)
 
 
 # Ends

@@ -39,6 +39,7 @@ from conversations.core.errors import (
 from conversations.core.errors.api import ApiKeyRateReached
 
 PREFIX = "/v1/"
+NOTHING_HERE = "There is nothing at this address. Those of the API begin with /v1, once, and have no slash at the end."
 CONTEXT_LENGTH_EXCEEDED = "context_length_exceeded"
 # The first class that fits decides: status, and OpenAI's word for the kind of error.
 KINDS: dict[type[ConversationError], tuple[int, str]] = {

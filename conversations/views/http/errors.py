@@ -83,7 +83,7 @@ from conversations.core.errors import (
 )
 from conversations.wording.error_sentences import error_sentence, request_reader
 
-from .api_errors import api_refusal, is_api, plain_api_error
+from .api_errors import NOTHING_HERE, api_refusal, is_api, plain_api_error
 
 logger = logging.getLogger(__name__)
 # The first class that fits decides.
@@ -204,8 +204,8 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 404 in the form that was asked for."""
-    if is_api(request):
-        return plain_api_error(404, "not_found", "There is nothing at this address.")
+    if is_api(request) or request.headers.get("Authorization", "").startswith("Bearer "):
+        return plain_api_error(404, "not_found", NOTHING_HERE)
     return _json_error("not_found", 404) if wants_json(request) else page_not_found(request, exception)
 
 
