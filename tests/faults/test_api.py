@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import secrets
 import socket
 import uuid
@@ -472,6 +473,8 @@ def test_a_client_that_goes_away_leaves_the_reply_to_live_on(site, client):
             model="held-60", messages=HELLO, **in_conversation(conversation)
         )
     assert refusal.value.code == "reply_in_progress"
+    running = re.search(r"resp_[0-9a-f]{48}", refusal.value.message)[0]
+    assert client.responses.retrieve(running).status == "in_progress"
     site.upstream.release()
     ended = "SELECT state FROM conversations_message WHERE role = 'assistant' ORDER BY id DESC LIMIT 1"
     wait_for(lambda: site.database.value(ended) == "complete", "the reply is whole")

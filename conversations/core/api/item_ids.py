@@ -40,6 +40,11 @@ def conversation_id(public_id: uuid.UUID) -> str:
     return f"conv_{public_id.hex}"
 
 
+def response_id(conversation: uuid.UUID, reply: int) -> str:
+    """Return the id of the stored response that a reply is."""
+    return f"resp_{StoredId(conversation, reply).suffix}"
+
+
 def read_conversation_id(text: str) -> uuid.UUID | None:
     """Return our id of the conversation, which is named by `conv_…` or as a UUID; None for what is no such id."""
     return uuid.UUID(text.removeprefix("conv_")) if CONVERSATION.fullmatch(text) else None

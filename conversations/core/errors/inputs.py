@@ -40,8 +40,14 @@ class UploadTooLarge(InputError):
 
 
 class ReplyInProgress(InputError):
+    """*response_id* is the reply that is being written, as programs know it; blank where it is not said."""
+
     code = "reply_in_progress"
     template = "A reply is still being written here. Stop it or wait for it, then try again."
+
+    def __init__(self, *, response_id: str = "") -> None:
+        super().__init__()
+        self.response_id = response_id
 
 
 class TemporaryNotExported(InputError):

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from chatsite.accounts.limits import effective_limits
+from conversations.core.api.item_ids import response_id
 from conversations.core.api.json_body import shown_name
 from conversations.core.errors import MessageExcluded, ParameterInvalid, ReplyInProgress
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
@@ -37,7 +38,7 @@ def answer_calls(key: ApiKey, conversation: Conversation, outputs: Mapping[str, 
     if asked is None or asked.role != "assistant" or not asked.tool_calls or asked.parent is None:
         raise ParameterInvalid("input", "the response before has called no functions")
     if not asked.has_ended:
-        raise ReplyInProgress
+        raise ReplyInProgress(response_id=response_id(conversation.public_id, asked.pk))
     calls = [PromptToolCall.from_json(call) for call in asked.tool_calls]
     _check_each_is_answered(calls, outputs)
     _check_limits(key, conversation, asked.parent)

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from chatsite.accounts.models import User
 from chatsite.names import clean_name
 from conversations.access import lock_admitted
+from conversations.core.api.item_ids import response_id
 from conversations.core.errors import ReplyInProgress
 from conversations.core.frames.definitions import MessageStored
 from conversations.core.prompt.title_text import shorten_title
@@ -97,7 +98,8 @@ def find_posted(conversation: Conversation, client_id: uuid.UUID) -> PostedMessa
         by_client_id = dict(cursor.fetchall())
     if client_id not in by_client_id:
         if by_client_id:
-            raise ReplyInProgress
+            [running] = by_client_id.values()
+            raise ReplyInProgress(response_id=response_id(conversation.public_id, running))
         return None
     message = Message.objects.get(pk=by_client_id[client_id])
     # The newest, should it have been made again; on a branch that is no longer shown none is active.

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from chatsite.postgres.compiled_query import CompiledQuery
 from chatsite.postgres.linked_insert import insert_linked_rows
+from conversations.core.api.item_ids import response_id
 from conversations.core.errors import ConversationNotFound, ReplyInProgress, ReplyInterrupted
 from conversations.live.fanout import publish_list_change
 from conversations.models import Conversation, Message, PathChange, Run
@@ -65,8 +66,9 @@ def _has_lost_its_head(conversation: Conversation) -> bool:
 
 def refuse_while_replying(conversation: Conversation) -> None:
     """Raise `ReplyInProgress` if a reply of the conversation is being written."""
-    if conversation.messages.filter(state="streaming").exists():
-        raise ReplyInProgress
+    running = conversation.messages.filter(state="streaming").values_list("pk", flat=True).first()
+    if running is not None:
+        raise ReplyInProgress(response_id=response_id(conversation.public_id, running))
 
 
 def lock_if_streaming(reply_id: int) -> bool:

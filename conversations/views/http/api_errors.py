@@ -96,7 +96,10 @@ def error_body(error: ConversationError) -> dict[str, Any]:
     _, kind = _kind_of(error)
     param = error.parameter or _first(PARAMETERS, error)
     code = _first(CODES, error) or error.code
-    return {"error": {"message": str(error), "type": kind, "param": param, "code": code}}
+    message = str(error)
+    if isinstance(error, ReplyInProgress) and error.response_id:
+        message = f"{message} It is the response {error.response_id}."
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
 def api_refusal(error: ConversationError) -> JsonResponse:
