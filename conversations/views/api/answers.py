@@ -142,6 +142,7 @@ def by_method(**views: ApiView) -> ApiView:
 def find_key_of_request(request: HttpRequest, scopes: tuple[ApiScope, ...]) -> ApiKey:
     """Return the key that *request* shows, and note that it is used. Raises an `AccessError`.
 
+    What is refused is recorded with the key, which *request* has from then on as `api_key`.
     Wrong ones are not counted: a secret of 256 bits is not guessed. The security log has so many of a network.
     """
     if not settings.API:
@@ -157,6 +158,7 @@ def find_key_of_request(request: HttpRequest, scopes: tuple[ApiScope, ...]) -> A
             address = request.META.get("REMOTE_ADDR", "")
             record_security_event(SecurityEventKind.KEY_REFUSED, address=address)
         raise
+    request.api_key = key  # type: ignore[attr-defined]
     require_scope(key, *scopes)
     note_use(key)
     return key

@@ -38,8 +38,7 @@ def answer_programs(get_response: Callable[..., Any]) -> Callable[..., Any]:
             return refusal
         response: HttpResponseBase = await found.func(request, *found.args, **found.kwargs)
         if response.status_code == REFUSED:
-            record = in_api_thread(record_request_event)
-            await record(SecurityEventKind.ACCESS_REFUSED, request, about=page_name(found))
+            await in_api_thread(_record_refusal)(request, found)
         if response.streaming:
             note_stream(request)
         elif isinstance(response, HttpResponse):
@@ -50,6 +49,16 @@ def answer_programs(get_response: Callable[..., Any]) -> Callable[..., Any]:
         return cast(HttpResponseBase, get_response(request))  # without ASGI, as in tests
 
     return answer_async if iscoroutinefunction(get_response) else answer
+
+
+def _record_refusal(request: HttpRequest, found: ResolverMatch) -> None:
+    """Write down that it was refused, and to which key, if it came with one."""
+    about, key = page_name(found), getattr(request, "api_key", None)
+    if key is None:
+        record_request_event(SecurityEventKind.ACCESS_REFUSED, request, about=about)
+    else:
+        about = f"{about}, key {key.pk}"
+        record_request_event(SecurityEventKind.ACCESS_REFUSED, request, user=key.owner, about=about)
 
 
 def _find_view(request: HttpRequest) -> ResolverMatch | None:
