@@ -17,7 +17,7 @@ LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 # Of a comment that fills its lines. What is sent to every visitor needs no reasons; names and lines stay readable.
 COMMENT = re.compile(r"^[ ]*(?:/\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 REMARK = re.compile(r"(?<=[;,{}()\]]) // [^\n\"'`]*$", re.MULTILINE)  # behind a statement, and no quote follows
-BLANKS = re.compile(r"^[ ]+", re.MULTILINE)
+BLANKS = re.compile(r"^[ ]+|^\n", re.MULTILINE)
 TYPE = re.compile(r"/\*\* @type \{[^\n]*?\} \*/ (?=\()")
 
 

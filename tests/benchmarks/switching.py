@@ -6,7 +6,7 @@ focus has come to the link, and by Enter at once. The time goes from the event o
 frame in which the other title stands, by the page's own clock. The page fetches a conversation when its link is pressed
 or keeps the focus, so of the first two a part is over before. The first round is not counted: it compiles scripts and
 fills caches. For comparison, the same conversations are opened as new pages, from the request to the first contentful
-paint.
+paint, in turns with the browser's cache and without it, as on a first visit.
 
     python -m tests.benchmarks.switching [--messages 40] [--switches 100] [--json F]
 """
@@ -68,13 +68,17 @@ def measure(*, size: int, switches: int) -> Figures:
                 [switch(page, title, focus_ms=focus_ms) for title in rounds(titles, switches)][CONVERSATIONS:]
                 for focus_ms in (None, FOCUS_MS, 0)
             )
-            opened = [open_page(page, path) for path in rounds(paths, CONVERSATIONS * 4)][CONVERSATIONS:]
+            first_visits, opened = [], []
+            for path in rounds(paths, CONVERSATIONS * 4):
+                first_visits.append(open_page(page, path, has_cache=False))
+                opened.append(open_page(page, path))
     return {
         "messages": size,
         "by_mouse": figures_of(by_mouse),
         "by_key": figures_of(by_key),
         "by_key_at_once": figures_of(at_once),
-        "new_page": figures_of(opened),
+        "new_page": figures_of(opened[CONVERSATIONS:]),
+        "first_visit": figures_of(first_visits[CONVERSATIONS:]),
     }
 
 
@@ -120,9 +124,14 @@ def switch(page: Page, title: str, *, focus_ms: int | None) -> float:
     return float(page.evaluate("window.switched"))
 
 
-def open_page(page: Page, path: str) -> float:
+def open_page(page: Page, path: str, *, has_cache: bool = True) -> float:
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.setCacheDisabled", {"cacheDisabled": not has_cache})
     page.goto(path)
-    return float(page.evaluate(OPENED))
+    painted = float(page.evaluate(OPENED))
+    session.detach()
+    return painted
 
 
 def figures_of(times: Sequence[float]) -> Figures:
@@ -142,6 +151,9 @@ def main() -> None:
         print(f"  p95 in ms {verdict(switching['p95_ms'], at_most=GOAL_MS)}")
     new_page = figures["new_page"]
     print(f"as a new page, n={new_page['n']}: median {new_page['median_ms']:.0f} ms, p95 {new_page['p95_ms']:.0f} ms")
+    first = figures["first_visit"]
+    print(f"without the browser's cache, n={first['n']}: median {first['median_ms']:.0f} ms,")
+    print(f"  {first['median_ms'] / new_page['median_ms']:.2f} times that with it")
     write_json(figures, arguments.json)
 
 

@@ -46,6 +46,15 @@ def test_a_slash_lists_commands_and_the_keyboard_goes_through_them(page):
     expect(composer(page)).to_have_value("/")
 
 
+def test_another_model_is_chosen_without_the_mouse(page):
+    type_in(page, "/model")
+    expect(option(page, "Language model and scenario")).to_be_visible()
+    composer(page).press("Enter")
+    expect(page.locator("#model-menu")).to_be_visible()
+    page.get_by_role("menuitemradio", name="Demo (32k window)").press("Enter")
+    expect(page.get_by_role("button", name="Language model: Demo (32k window)")).to_be_visible()
+
+
 def test_a_command_is_taken_by_enter_and_leaves_the_rest_of_the_text(page):
     say(page, "My name is Andrew")
     composer(page).fill(" what is left")

@@ -123,7 +123,7 @@ def test_everything_above_a_message_is_forgotten_and_remembered(page):
     forget_above(messages(page).nth(4))
     for tab in (page, other):
         expect(line(tab)).to_be_visible()
-        expect(tab.get_by_text("you had it forgotten")).to_be_visible()
+        expect(tab.get_by_text("forgotten at your request")).to_be_visible()
         expect(messages(tab).nth(3)).to_have_attribute("data-mark", "out")
         expect(messages(tab).nth(4)).to_have_attribute("data-mark", "in")
         assert messages(tab).nth(4).evaluate("e => e.previousElementSibling.matches('[data-horizon]')")
@@ -173,10 +173,10 @@ def test_a_branch_without_a_request_of_its_own_forgets_and_remembers_by_keyboard
 def test_the_line_of_what_is_forgotten_promises_no_recall(slid):
     expect(slid.locator("[data-line-recalled]:not([hidden])")).to_have_count(1)
     forget_above(messages(slid).nth(-2))
-    expect(slid.get_by_text("you had it forgotten")).to_be_visible()
+    expect(slid.get_by_text("forgotten at your request")).to_be_visible()
     expect(slid.locator("[data-line-recalled]")).to_be_hidden()
     slid.reload()
-    expect(slid.get_by_text("you had it forgotten")).to_be_visible()
+    expect(slid.get_by_text("forgotten at your request")).to_be_visible()
     expect(slid.locator("[data-line-recalled]")).to_be_hidden()
 
 

@@ -12,6 +12,18 @@ from .test_long_conversations import make_long
 from .test_places import is_whole, shown
 
 MESSAGES = 400
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+# Where the rows and marks of the map are, from its top, by layer.
+BANDS = """map => {
+  const at = {lit: Number(map.querySelector("[data-lit]").getAttribute("y"))};
+  for (const layer of map.querySelectorAll("[data-layer]")) {
+    const path = layer.getAttribute("d") ?? "";
+    at[layer.dataset.layer] = [...path.matchAll(/M[-.0-9]+ ([.0-9]+)/g)].map(([, y]) => Number(y));
+  }
+  return at;
+}"""
 
 
 def strip(page: Page):
@@ -119,6 +131,39 @@ def test_the_wheel_over_it_scrolls_the_thread(mapped):
     strip(mapped).hover()
     mapped.mouse.wheel(0, -1_500)
     wait_until(mapped, lambda: int(strip(mapped).get_attribute("aria-valuenow")) < before)
+
+
+def test_its_bands_say_what_is_in_view_and_what_is_recalled_pinned_or_excluded(mapped):
+    replies(mapped).last.focus()
+    mapped.keyboard.press("x")
+    expect(replies(mapped).last).to_have_attribute("data-mark", "excluded")
+    strip(mapped).focus()
+    mapped.keyboard.press("Home")
+    mapped.locator('[data-position="4"]').focus()
+    mapped.keyboard.press("p")
+    expect(mapped.locator('[data-position="4"]')).to_have_attribute("data-mark", "pinned")
+    bands = wait_until(mapped, lambda: (at := mapped.locator(".map").evaluate(BANDS))["pinned"] and at)
+    assert bands["out"]
+    assert bands["recalled"]
+    assert max(bands["out"] + bands["recalled"] + bands["pinned"]) < bands["lit"] <= min(bands["in"])
+    assert len(bands["pinned"]) == len(bands["pinned-signs"]) == len(bands["excluded"]) == 1
+    assert bands["lit"] < bands["excluded"][0]
+
+
+def test_on_a_phone_the_ring_unfolds_it_with_the_figures_and_gives_the_focus_back(site, signed_in):
+    page = signed_in(**PHONE)
+    say(page, "My name is Andrew")
+    make_long(site, page, messages=MESSAGES)
+    page.reload()
+    ring = page.locator("[data-part=preview]")
+    expect(page.locator("[data-part=map]:not([hidden])")).to_be_attached()
+    expect(strip(page)).to_have_count(0)
+    ring.locator(".meter-ring").tap()
+    expect(strip(page)).to_be_focused()
+    expect(page.locator("[data-map-figures]")).to_have_text(re.compile(r"^[\d,]+ of 3,596 tokens"))
+    page.keyboard.press("Escape")
+    expect(ring).to_be_focused()
+    expect(strip(page)).to_have_count(0)
 
 
 def test_it_is_drawn_with_few_elements(mapped):

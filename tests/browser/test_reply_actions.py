@@ -10,6 +10,15 @@ from playwright.sync_api import Page, expect
 from .page_actions import messages, open_menu, replies, say
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+# From the last word of each message to the next: to its head, or to the bubble of one's own.
+GAPS = """last => {
+  const articles = [...last.parentElement.querySelectorAll("[data-message]")];
+  const [prose, head] = [".prose", ".message-head"].map(each => articles.map(one => one.querySelector(each)));
+  return articles.slice(1).map((one, index) => {
+    const begin = one.dataset.role === "user" ? prose[index + 1] : head[index + 1];
+    return Math.round(begin.getBoundingClientRect().top - prose[index].getBoundingClientRect().bottom);
+  });
+}"""
 CLOCK = r"\d{1,2}:\d\d( [AP]M)?"
 
 
@@ -66,6 +75,9 @@ def test_the_last_reply_has_its_row_and_the_others_when_they_are_pointed_at(talk
     expect(replies(talk).last.locator(".figures")).to_have_css("opacity", "1")
     expect(replies(talk).first.locator(".actions")).to_have_css("opacity", "0")
     expect(replies(talk).first.get_by_role("button", name="More", exact=True)).to_have_count(1)
+    spoken = replies(talk).first.aria_snapshot()
+    assert re.search(r"\d in\b", spoken), spoken
+    assert re.search(r"\d out\b", spoken), spoken
     replies(talk).first.hover()
     expect(replies(talk).first.locator(".actions")).to_have_css("opacity", "1")
     expect(replies(talk).first.locator(".message-facts")).to_have_css("opacity", "1")
@@ -82,6 +94,10 @@ def test_nothing_moves_when_the_row_of_a_reply_appears(talk):
     before = messages(talk).nth(2).bounding_box()
     replies(talk).first.hover()
     assert messages(talk).nth(2).bounding_box() == before
+
+
+def test_there_are_32_pixels_between_turns(talk):
+    assert messages(talk).last.evaluate(GAPS) == [32, 32, 32]
 
 
 def test_links_to_what_the_model_saw_are_told_apart(talk):

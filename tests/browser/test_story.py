@@ -11,6 +11,7 @@ from tests.support.people import PASSWORD
 
 from .page_actions import (
     CONVERSATION_PATH,
+    composer,
     content_of,
     messages,
     open_account_menu,
@@ -91,6 +92,29 @@ def test_the_inspector_shows_each_message_that_the_model_saw(page):
     expect(panel).to_contain_text("Input tokens: provider’s count")
     page.keyboard.press("Escape")
     expect(panel).to_be_hidden()
+
+
+def test_the_thread_goes_on_beside_the_inspector(page):
+    reply = say(page, "My name is Andrew")
+    link = reply.get_by_role("link", name="What the model saw")
+    link.click()
+    panel, conversations = page.locator("#inspector"), page.get_by_role("navigation", name="Conversations")
+    expect(panel.locator(".row-newest")).to_be_visible()
+    expect(conversations).to_be_hidden()
+    panel.locator("[data-go-to]").first.click()
+    expect(messages(page).first).to_be_focused()
+    composer(page).fill("What is my name?")
+    expect(panel).to_be_visible()
+    page.locator("[data-part=preview] .meter-text").click()  # true until the next letter: nothing is typed beside it
+    expect(page.get_by_role("dialog", name="What would be sent now")).to_be_visible()
+    assert panel.evaluate("panel => panel.matches(':modal')")
+    page.keyboard.press("Escape")
+    link.click()
+    expect(panel).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    expect(link).to_be_focused()
+    expect(conversations).to_be_visible()
 
 
 def test_the_inspector_opens_only_once_its_styles_are_there(page):

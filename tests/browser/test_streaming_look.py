@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -136,6 +137,26 @@ def test_what_is_very_long_grows_seldom_and_is_whole_at_the_end(write_fast, begi
     shown, changes = write_fast(*pieces)
     assert "".join(pieces)[len(begin) :].strip() in shown
     assert changes < len(pieces) / 2
+
+
+BAD = {
+    "500 columns": "\n".join(["| head " * 500 + "|", "|---" * 500 + "|", *["| cell " * 500 + "|"] * 4]),
+    "10,000 items": "\n".join(f"- item {number}" for number in range(10_000)),
+    "nested fences": "".join("`" * (3 + number % 20) + "\ncode\n" for number in range(400)),
+    "unclosed TeX": "$$ \\frac{a}{b} + " * 4_000,
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_written_badly_is_shown_to_its_last_letter(write_fast, name):
+    text = BAD[name]
+    size = len(text) // 8 + 1
+    shown, _ = write_fast(*(text[at : at + size] for at in range(0, len(text), size)))
+    assert letters_of(re.sub(r'<div class="code-block-bar">.*?</div>|<[^>]*>', "", shown)) == letters_of(text)
+
+
+def letters_of(text: str) -> int:
+    return sum(each.isascii() and each.isalnum() for each in text)
 
 
 HEIGHTS = """async (block) => {

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from .page_actions import composer, replies, streaming
+
+MOST_SECONDS = 20  # for all of it
+TOKENS_PER_SECOND = 40  # of the demo model, unless a site says otherwise: these tests' site is ten times as fast
 
 
 def press_next(page: Page, name: str) -> None:
@@ -29,6 +34,9 @@ def test_a_name_leaves_the_window_and_comes_back_by_three_presses(signed_in, vie
     press_next(page, "What is my name?")
     expect(replies(page).last).to_contain_text("Your name is Anna: recalled message 1")
     expect(page.get_by_text("It was recalled for your question")).to_be_visible()
+    figures = "".join(replies(page).locator(".figures").all_text_contents())
+    written = sum(int(tokens.replace(",", "")) for tokens in re.findall(r"([\d,]+) out", figures))
+    assert 0 < written < MOST_SECONDS * TOKENS_PER_SECOND
     expect(composer(page)).to_have_value("Half a sentence")
     page.get_by_role("button", name="Close", exact=True).click()
     expect(page.get_by_text("It was recalled for your question")).to_have_count(0)

@@ -24,6 +24,7 @@ COMMANDS = {
     "stop": _("Stop the reply"),
     "documents": _("Add documents or pictures"),
     "notes": _("Notes on this conversation"),
+    "model": _("Language model and scenario"),
     "pin": _("Pin the last reply, or unpin it"),
     "window": _("What the model saw for the last reply"),
     "preview": _("What would be sent now"),

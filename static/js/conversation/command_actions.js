@@ -27,6 +27,7 @@ export function commandActions(
     stop: { isAvailable: () => queue.isNeeded, run: () => queue.stop() },
     documents: { run: chooseDocuments },
     notes: { run: () => openSmallDialog(urls.notes), isAvailable: () => connection.isStored },
+    model: { run: () => find(page, ".model-open").click() },
     pin: { run: () => pressOnLastReply("pin"), isAvailable: () => Boolean(messages.lastReply) && !queue.isNeeded },
     window: { run: () => pressOnLastReply("inspect"), isAvailable: () => Boolean(messages.lastReply) },
     preview: { run: () => find(page, '[data-part="preview"]').click() },

@@ -9,8 +9,9 @@ import { showProblem } from "./toasts.js";
  * @param {HTMLDialogElement} dialog
  * @param {object} [options]
  * @param {() => Promise<unknown>} [options.prepare] what has to be there before it opens; without it, it stays closed
+ * @param {() => boolean} [options.isBeside] whether the page beside it can still be used
  */
-export function openWhenFilled(dialog, { prepare } = {}) {
+export function openWhenFilled(dialog, { prepare, isBeside } = {}) {
   const body = find(dialog, "[data-dialog-body]");
   dialog.addEventListener("htmx:afterSettle", async (event) => {
     const { detail } = /** @type {CustomEvent<{target: Element}>} */ (event);
@@ -23,7 +24,10 @@ export function openWhenFilled(dialog, { prepare } = {}) {
       showProblem(sentence("notOpened"));
       return;
     }
-    if (!dialog.open && dialog.isConnected) {
+    if (isBeside?.()) {
+      dialog.show();
+    } else if (!dialog.matches(":modal") && dialog.isConnected) {
+      dialog.close();
       dialog.showModal();
     }
     dialog.scrollTop = 0;
