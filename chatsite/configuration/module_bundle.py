@@ -71,7 +71,7 @@ def _as_function(path: str, source: str) -> str:
     if left := LEFT.search(body):
         raise BundleError(f"{path}: only named imports and exports can be joined, not: {left[0]}")
     given = f"\nreturn {{ {', '.join(exported)} }};" if exported else ""
-    return f"// {path}\nconst {_variable(path)} = (() => {{\n{body}{given}\n}})();\n"
+    return f"const {_variable(path)} = (() => {{\n{body}{given}\n}})();\n"
 
 
 def _exports_of(source: str) -> dict[str, str]:

@@ -28,10 +28,10 @@ def test_a_module_comes_once_and_after_those_that_it_imports():
         }
     )
     assert script == (
-        "// js/parts/a.js\nconst $js_parts_a = (() => {\nfunction a() {}\nreturn { a };\n})();\n"
-        "// js/parts/b.js\nconst $js_parts_b = (() => {\nconst { a } = $js_parts_a;\nconst b = a();\n"
+        "const $js_parts_a = (() => {\nfunction a() {}\nreturn { a };\n})();\n"
+        "const $js_parts_b = (() => {\nconst { a } = $js_parts_a;\nconst b = a();\n"
         "return { b };\n})();\n"
-        "// js/main.js\nconst $js_main = (() => {\nconst { b } = $js_parts_b;\nconst { a: first } = $js_parts_a;\n"
+        "const $js_main = (() => {\nconst { b } = $js_parts_b;\nconst { a: first } = $js_parts_a;\n"
         "first(b);\n})();\n"
     )
 
