@@ -8,7 +8,9 @@ from decimal import Decimal
 import pytest
 
 from conversations.core.errors import (
+    ApiKeyMoneyReserved,
     ApiKeyMoneyUsedUp,
+    ApiKeyRequestTooExpensive,
     MoneyForbidden,
     MoneyReserved,
     MoneyUsedUp,
@@ -58,7 +60,8 @@ def test_the_last_cent_may_be_spent():
         (of_day(3, reserved=3, whose="site"), SiteMoneyReserved),
         (of_month(3, spent=3), MonthlyMoneyUsedUp),
         (of_day(3, spent="2.01", whose="key"), ApiKeyMoneyUsedUp),
-        (of_day(3, reserved=3, whose="key"), ApiKeyMoneyUsedUp),
+        (of_day(3, reserved=3, whose="key"), ApiKeyMoneyReserved),
+        (of_day("0.99", whose="key"), ApiKeyRequestTooExpensive),
     ],
 )
 def test_each_cause_has_a_sentence_of_its_own(allowance, error):

@@ -298,7 +298,8 @@ def test_a_key_never_spends_more_than_its_own_money(site):
     stream = first.chat.completions.create(model="held-60", messages=HELLO, stream=True)
     with pytest.raises(openai.RateLimitError) as refusal:
         second.chat.completions.create(model="ok", messages=HELLO)
-    assert refusal.value.code == "key_money_used_up"
+    assert refusal.value.code == "key_money_reserved"
+    assert refusal.value.response.headers["x-should-retry"] == "true"
     site.upstream.release()
     list(stream)
     assert second.chat.completions.create(model="ok", messages=HELLO).choices
@@ -427,7 +428,7 @@ def test_of_twenty_at_once_with_the_keys_money_for_one_one_goes_out(site):
         wait_for(lambda: sum(each.done() for each in asked) >= 19, "all but one are refused")
         site.upstream.release()
         answers = [each.result() for each in asked]
-    assert sorted(map(str, answers)) == ["200", *["key_money_used_up"] * 19]
+    assert sorted(map(str, answers)) == ["200", *["key_money_reserved"] * 19]
     assert len(site.upstream.log()) == before + 1
 
 
@@ -522,11 +523,11 @@ def test_another_users_conversation_is_not_found(site, client):
 
 def test_the_keys_money_holds_in_conversations_too(site):
     own = make_key(site, per_day_usd="0.0001")
-    with pytest.raises(openai.APIStatusError) as refusal:
+    with pytest.raises(openai.PermissionDeniedError) as refusal:
         client_of(site, own, max_retries=0).chat.completions.create(
             model="ok", messages=HELLO, **in_conversation(str(uuid.uuid4()))
         )
-    assert refusal.value.code == "key_money_used_up"
+    assert refusal.value.code == "key_request_too_expensive"
     assert not rows_of(site, own)
 
 

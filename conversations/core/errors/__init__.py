@@ -76,7 +76,8 @@
       ├ MessagesForbidden, UploadsForbidden                       no waiting helps
       ├ LanguageModelNotOffered       another one is
       │ └ LanguageModelNotOfKey
-      ├ PriceUnknown, ReplyTooExpensive, MoneyForbidden           nor here
+      ├ PriceUnknown, MoneyForbidden, ReplyTooExpensive           nor here
+      │ └ ApiKeyRequestTooExpensive
       ├ LimitReached                  says when it opens again
       │ ├ MessageRateReached, UploadsUsedUp, ApiKeyRateReached, ApiKeyMoneyUsedUp
       │ └ MoneyUsedUp                 the user's, of a day
@@ -85,7 +86,7 @@
       ├ TooManyAwaitingApproval       opens when one of them is approved or refused
       ├ TooManyRequestsAtOnce         opens when some of them are answered
       ├ MoneyReserved                 may open when one of them ends
-      │ └ SiteMoneyReserved
+      │ └ SiteMoneyReserved, ApiKeyMoneyReserved
       ├ ConversationHeld              nothing of it is permanently deleted under a legal hold
       ├ ApiKeyInvalid                 it was never made, is over or revoked
       │ └ ApiKeyMissing
@@ -143,9 +144,11 @@ from .api import (
     AnswerNotKept,
     ApiKeyInvalid,
     ApiKeyMissing,
+    ApiKeyMoneyReserved,
     ApiKeyMoneyUsedUp,
     ApiKeyNotFound,
     ApiKeyRateReached,
+    ApiKeyRequestTooExpensive,
     ApiOff,
     ApiScopeMissing,
     AppendedTextFull,
@@ -333,9 +336,11 @@ __all__ = [
     "AnswerNotKept",
     "ApiKeyInvalid",
     "ApiKeyMissing",
+    "ApiKeyMoneyReserved",
     "ApiKeyMoneyUsedUp",
     "ApiKeyNotFound",
     "ApiKeyRateReached",
+    "ApiKeyRequestTooExpensive",
     "ApiOff",
     "ApiScopeMissing",
     "AppendedTextFull",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .access import AccessError, LanguageModelNotOffered, LimitReached
+from .access import AccessError, LanguageModelNotOffered, LimitReached, MoneyReserved, ReplyTooExpensive
 from .inputs import InputError
 
 
@@ -105,3 +105,18 @@ class ApiKeyMoneyUsedUp(LimitReached):
 
     code = "key_money_used_up"
     template = "What is left of this API key's own limit does not cover this request. It resets at %(opens_at)s."
+
+
+class ApiKeyMoneyReserved(MoneyReserved):
+    """Nothing but the worst case of the key's running requests stands in the way."""
+
+    code = "key_money_reserved"
+    template = "The rest of this API key's own limit is reserved for its requests in progress. Try again in a moment."
+
+
+class ApiKeyRequestTooExpensive(ReplyTooExpensive):
+    code = "key_request_too_expensive"
+    template = (
+        "This request may cost more than this API key's own limit for a whole day or month. Allow fewer output tokens, "
+        "send less, or choose a cheaper model."
+    )

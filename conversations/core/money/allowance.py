@@ -16,7 +16,9 @@ from typing import Literal
 
 from conversations.core.errors import (
     AccessError,
+    ApiKeyMoneyReserved,
     ApiKeyMoneyUsedUp,
+    ApiKeyRequestTooExpensive,
     MoneyForbidden,
     MoneyReserved,
     MoneyUsedUp,
@@ -74,12 +76,17 @@ class Allowance:
 
     def error(self, refusal: Refusal) -> AccessError:
         if self.whose == "key":
-            return ApiKeyMoneyUsedUp(opens_at=self.opens_at)
+            return self._error_of_key(refusal)
         if refusal == "too_expensive":
             return ReplyTooExpensive() if self.limit_usd else MoneyForbidden()
         if refusal == "used_up":
             return USED_UP[self.whose, self.period](opens_at=self.opens_at)
         return MoneyReserved() if self.whose == "user" else SiteMoneyReserved()
+
+    def _error_of_key(self, refusal: Refusal) -> AccessError:
+        if refusal == "too_expensive":
+            return ApiKeyRequestTooExpensive()
+        return ApiKeyMoneyReserved() if refusal == "reserved" else ApiKeyMoneyUsedUp(opens_at=self.opens_at)
 
 
 def begins_of_periods(at: dt.datetime) -> dict[LimitPeriod, dt.date]:

@@ -51,7 +51,7 @@ def lock_open_key(key_id: int) -> ApiKey:
 
 
 def check_key_money(key: ApiKey, worst_usd: Decimal | None) -> None:
-    """Raise `ApiKeyMoneyUsedUp`, or `PriceUnknown`, unless the key's own money covers a request of *worst_usd*."""
+    """Raise `ApiKeyMoneyUsedUp` or another error of an allowance, unless the key's own money covers *worst_usd*."""
     check_key_allowances(key_allowances(key, at=timezone.now()), worst_usd)
 
 

@@ -57,7 +57,7 @@ TOLD: Mapping[str, str] = {
 ERRORS: Mapping[int, str] = {
     400: "A parameter can't be taken: `param` names it. Or what must be sent is too long.",
     401: "The key was never made, is over or revoked.",
-    403: "The scope is missing, the gate is closed, the account is blocked, there is no money, or the API is off.",
+    403: "The scope is missing, the gate is closed, the account is blocked, money does not allow it, the API is off.",
     404: "The model, the record, the conversation, the response or the item is not for this key.",
     408: "The body of the request came too slowly.",
     409: "A reply is being written in the conversation, or what is asked for again is kept no longer.",
