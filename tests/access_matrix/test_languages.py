@@ -26,6 +26,7 @@ NAMES = {
     "WebUI",
     "LibreChat",
     "OpenAI",
+    "OpenAPI",
     "ZIP",
     "JSON",
     "JSONL",
