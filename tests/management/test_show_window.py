@@ -114,7 +114,7 @@ def test_a_policy_stands_for_the_scenarios_own(show):
         (["--policy", "no-such-policy"], "No such window policy"),
         (["--policy", "os.path.join"], "not a subclass of WindowPolicy"),
         (["--policy", f"{__name__}.Broken"], "out of order"),
-        (["--policy", "full", "--budget", "20"], "tokens too long, and its scenario does not allow"),
+        (["--policy", "full", "--budget", "20"], "tokens too long, and its scenario or the request does not allow"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(show, options, words):
