@@ -35,7 +35,7 @@ manage: $(INSTALLED)  ## Any command of Django's: make manage ARGS="shell"
 
 # Tests wait for a browser, a server or a worker for a third of their time, so three processes keep two cores busy. Each
 # takes whole files, in the order of their names: what the tests of a folder share stays with them. Continuous
-# integration tries up to three browser tests that failed once more.
+# integration tries up to five browser tests that failed once more.
 test: $(INSTALLED)  ## Run all tests, or some: make test ARGS="tests/core -k window"
 	@$(PYTHON) -m $(if $(CI),tests.support.second_try,pytest) $(or $(ARGS),$(ALL_TESTS))
 

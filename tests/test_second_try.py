@@ -14,8 +14,8 @@ ONE = "tests/browser/test_line.py::test_j_leads_to_the_line_from_the_thread"
     ("code", "failed", "may"),
     [
         (1, [ONE], True),
-        (1, [ONE] * 3, True),
-        (1, [ONE] * 4, False),
+        (1, [ONE] * 5, True),
+        (1, [ONE] * 6, False),
         (1, [ONE, "tests/faults/test_stops.py::test_it"], False),
         (1, [], False),
         (0, [ONE], False),

@@ -52,7 +52,7 @@ class MainStories:
         drawn, width = content_of(reply), reply.locator("table").evaluate(WIDTH)
         page.reload()
         assert content_of(replies(page).last) == drawn
-        assert replies(page).last.locator("table").evaluate(WIDTH) == width
+        expect(replies(page).last.locator("table")).to_have_js_property("offsetWidth", width)
 
     def test_a_message_is_edited_and_both_versions_are_kept(self, page: Page):
         say(page, "My name is Andrew")

@@ -1,4 +1,4 @@
-"""Run pytest, and up to three failed browser tests once more, alone: `python -m tests.support.second_try ARGUMENTS`.
+"""Run pytest, and up to five failed browser tests once more, alone: `python -m tests.support.second_try ARGUMENTS`.
 
 Used by continuous integration, see docs/decisions/0089-*. The report of the first failure stays in the output.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 FAILED = Path(".pytest_cache/v/cache/lastfailed")
 FOLDER = "tests/browser/"
-MOST = 3
+MOST = 5
 SOME_FAILED = 1  # pytest's exit code; others mean that some tests did not run
 
 
