@@ -287,9 +287,9 @@ def test_a_button_that_is_pressed_before_its_script_has_come_is_not_dead(page):
 
 
 def test_a_button_whose_script_does_not_come_says_so_and_asks_for_it_again(page):
+    page.route("**/page_parts*", lambda route: route.abort())
     page.goto("/scenarios/new/")
     page.get_by_label("Name", exact=True).fill("Guide")
-    page.route("**/page_parts*", lambda route: route.abort())
     page.get_by_role("button", name="Save").click()
     page.get_by_role("link", name="Documents of Guide").click()
     page.get_by_role("button", name="Add documents").first.click()

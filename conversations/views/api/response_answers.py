@@ -13,7 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conversations.core.errors import ConversationError, LimitReached, PromptError, ReplyStopped
+from conversations.core.errors import (
+    ConversationError,
+    LimitReached,
+    MoneyForbidden,
+    MoneyReserved,
+    PromptError,
+    ReplyStopped,
+    ReplyTooExpensive,
+)
 from conversations.core.prompt.finish_reasons import end_of
 from conversations.core.prompt.messages import PromptToolCall
 from conversations.services.api.complete_chat import ChatUsage, CompletedChat, calls_of_chat
@@ -21,6 +29,7 @@ from conversations.services.api.event_queue import AnswerPiece
 from conversations.views.http.api_errors import error_body
 
 DONE = b"data: [DONE]\n\n"
+LIMITS = (LimitReached, MoneyReserved, MoneyForbidden, ReplyTooExpensive)
 INCOMPLETE = {"length": "max_output_tokens", "filter": "content_filter", "refusal": "content_filter"}
 # Fields that a response repeats of its request, as they are where the request does not set them.
 DEFAULTS: Mapping[str, Any] = {
@@ -132,7 +141,7 @@ def text_part(text: str) -> dict[str, Any]:
 
 def response_error(error: ConversationError) -> dict[str, str]:
     """Return an error as it stands in a response: OpenAI's few codes, and our sentence."""
-    kinds = ((LimitReached, "rate_limit_exceeded"), (PromptError, "invalid_prompt"))
+    kinds = ((LIMITS, "rate_limit_exceeded"), ((PromptError,), "invalid_prompt"))
     code = next((code for kind, code in kinds if isinstance(error, kind)), "server_error")
     return {"code": code, "message": str(error)}
 
