@@ -41,6 +41,8 @@ def test_a_cell_of_one_endless_word_does_not_make_the_other_columns_unreachable(
     say_and_get(page, site, f"|a|b|\n|---|---|\n|{'x' * 400}|short|")
     last = replies(page).locator("td").last.bounding_box()
     assert last["x"] + last["width"] <= PHONE["width"]
+    say_and_get(page, site, f"|a|b|c|\n|---|---|---|\n|{'x' * 400}|{'y' * 400}|short|")
+    assert replies(page).last.locator("td").first.bounding_box()["width"] < PHONE["width"] * 2 / 3
 
 
 def test_more_than_a_line_of_text_gets_the_whole_width_of_a_phone(signed_in):

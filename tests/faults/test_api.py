@@ -414,6 +414,20 @@ def test_the_demo_model_answers_too(make_site):
 # Many at once
 
 
+def test_money_that_is_used_up_says_when_there_is_more(site):
+    """20,000 tokens cost four cents, and a request may cost one."""
+    own = make_key(site, per_day_usd="1")
+    client = client_of(site, own, max_retries=0)
+    client.chat.completions.create(model="tokens-20000", messages=HELLO)
+    lower = "UPDATE conversations_apikey SET money_per_day_usd = 0.04 WHERE lookup = %s"
+    site.database.rows(lower, own.split("_")[1])
+    with pytest.raises(openai.RateLimitError) as refusal:
+        client.chat.completions.create(model="ok", messages=HELLO)
+    assert refusal.value.code == "key_money_used_up"
+    assert int(refusal.value.response.headers["Retry-After"]) > 0
+    assert refusal.value.response.headers["x-should-retry"] == "false"
+
+
 def test_of_twenty_at_once_with_the_keys_money_for_one_one_goes_out(site):
     """A request to "held-60" may cost 4,096 tokens at $2 a million and its prompt: 0.0083 is less than for two."""
     own = make_key(site, per_day_usd="0.01")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import random
 import threading
-import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
@@ -27,6 +26,7 @@ from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, STOP
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from tests.support.hypothesis_profile import count_cases
 from tests.support.message_index import is_behind, recounted, stored
+from tests.support.patience import wait_for
 from tests.support.people import begin, make_user, post
 from tests.support.tool_steps import add_call, end_step
 from tests.support.waiting import wait_for_lock_waits
@@ -260,10 +260,11 @@ def test_a_message_that_takes_long_to_split_is_indexed(monkeypatch):
     """The server ends transactions that are idle for seconds."""
     conversation = begin(make_user("alice"))
     say(conversation)
-    make = index_messages.make_rows
+    make, watcher = index_messages.make_rows, connection.copy()
 
     def make_slowly(*arguments, **named):
-        time.sleep(0.5)
+        backend = connection.connection.info.backend_pid
+        wait_for(lambda: was_idle_for_long(watcher, backend), "the transaction was idle for longer than it may")
         return make(*arguments, **named)
 
     monkeypatch.setattr(index_messages, "make_rows", make_slowly)
@@ -274,7 +275,19 @@ def test_a_message_that_takes_long_to_split_is_indexed(monkeypatch):
         assert index_next_batch()
     finally:
         connection.close()
+        watcher.close()
     assert len(indexed(conversation)) == 2
+
+
+def was_idle_for_long(watcher, backend):
+    """Tell whether a session has been idle in its transaction for twice as long as it may by default, or has ended."""
+    with watcher.cursor() as cursor:
+        cursor.execute(
+            "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s"
+            " AND clock_timestamp() - state_change < '400ms')",
+            [backend],
+        )
+        return cursor.fetchone()[0]
 
 
 def test_deleted_conversations_wait_until_they_are_restored_or_gone(conversation):

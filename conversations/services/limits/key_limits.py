@@ -9,14 +9,13 @@ of requests at once, each sees those before it.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
 from decimal import Decimal
 
 from django.utils import timezone
 
 from chatsite.postgres.compiled_query import CompiledQuery
-from conversations.core.errors import ApiKeyInvalid, ApiKeyRateReached, PriceUnknown
-from conversations.core.money.allowance import Allowance
+from conversations.core.errors import ApiKeyInvalid, ApiKeyRateReached
+from conversations.core.money.allowance import allowance_error
 from conversations.models import ApiKey, Completion, Run
 from conversations.models.completion import Purpose
 from conversations.models.revocable import open_now_sql
@@ -52,13 +51,5 @@ def lock_open_key(key_id: int) -> ApiKey:
 
 def check_key_money(key: ApiKey, worst_usd: Decimal | None) -> None:
     """Raise `ApiKeyMoneyUsedUp` or another error of an allowance, unless the key's own money covers *worst_usd*."""
-    check_key_allowances(key_allowances(key, at=timezone.now()), worst_usd)
-
-
-def check_key_allowances(found: Iterable[Allowance], worst_usd: Decimal | None) -> None:
-    """Raise the same unless the allowances of a key cover it."""
-    for allowance in found:
-        if worst_usd is None:
-            raise PriceUnknown
-        if refusal := allowance.refusal(worst_usd):
-            raise allowance.error(refusal)
+    if error := allowance_error(key_allowances(key, at=timezone.now()), worst_usd):
+        raise error

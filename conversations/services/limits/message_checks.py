@@ -55,8 +55,6 @@ from conversations.services.windows.build_window import (
     stored_message,
 )
 
-from .key_limits import check_key_allowances
-
 MINUTE = dt.timedelta(minutes=1)
 # What stands in the row of a request of a program, where that of a reply says more.
 NOT_ASKED_BEFORE = Value([], ArrayField(DateTimeField()))
@@ -196,14 +194,13 @@ def check_money(
     Only a look, so that no message is stored in vain: what counts is what `open_completion` reserves. The window is
     chosen for it, but only where money is limited.
     """
-    found, of_key = user_allowances(user, limits), key_allowances(key, at=timezone.now()) if key else []
-    if found or of_key:
+    found = user_allowances(user, limits) + (key_allowances(key, at=timezone.now()) if key else [])
+    if found:
         record = build_window(conversation, newest, policy=policy, text_so_far=text_so_far).record
         is_looked_up = bool(count_documents_for(conversation)) or searches_web(conversation)
         worst = worst_reply_cost(record, conversation, is_looked_up=is_looked_up)
         if error := allowance_error(found, worst.request_usd):
             raise error
-        check_key_allowances(of_key, worst.request_usd)
 
 
 def user_allowances(user: User, limits: EffectiveLimits) -> list[Allowance]:

@@ -144,9 +144,9 @@ def _stream_of(events: ResponseEvents, running: EventQueue) -> StreamingHttpResp
 async def _read(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
     """Tell how far a response is, or go on with the stream of one that is made in the background."""
     streams, starting_after = _query(request)
-    found = await in_turn(key, find_response, key, response_id)
     if not streams:
-        return JsonResponse(await in_turn(key, _as_it_stands, found))
+        return JsonResponse(await in_turn(key, lambda: _as_it_stands(find_response(key, response_id))))
+    found = await in_turn(key, find_response, key, response_id)
     if not found.is_background:
         raise ParameterInvalid("stream", "only a response that was made with background: true can be read again so")
     events = ResponseEvents(
@@ -173,8 +173,7 @@ response = by_method(GET=_read, DELETE=_delete)
 
 @answers_api("POST", ApiScope.CHAT)
 async def cancel(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
-    found = await in_turn(key, cancel_response, key, response_id)
-    return JsonResponse(await in_turn(key, _as_it_stands, found))
+    return JsonResponse(await in_turn(key, lambda: _as_it_stands(cancel_response(key, response_id))))
 
 
 @answers_api("GET", ApiScope.CHAT, ApiScope.READ)

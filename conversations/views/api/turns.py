@@ -27,8 +27,7 @@ _readers_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Counter[int]] = W
 
 
 async def in_turn(key: ApiKey, answer: Callable[..., Answer], *arguments: Any) -> Answer:
-    """Run *answer*, which reads and writes rows, in a thread: for so many requests of the key's owner at once as they
-    may ask for pages.
+    """Run *answer* in a thread, for as many requests of the key's owner at once as `REQUESTS_PER_USER` says.
 
     Reading and counting takes the processor, and there are few threads. The others wait in their order, without a
     database connection and with their bodies unread. Raises `TooManyRequestsAtOnce` where too many wait.
