@@ -254,11 +254,16 @@ def test_a_document_is_added_and_deleted_without_javascript(page, open_page):
 @pytest.fixture
 def scenario_page(page):
     """The documents of a scenario that the person has just made."""
+    open_documents_of_new_scenario(page)
+    return page
+
+
+def open_documents_of_new_scenario(page):
     page.goto("/scenarios/new/")
     page.get_by_label("Name", exact=True).fill("Guide")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("link", name="Documents of Guide").click()
-    return page
+    page.wait_for_url("**/documents/")  # and until it is loaded: before the shell has started, a button does nothing
 
 
 def test_a_scenario_brings_its_documents_to_its_conversations(scenario_page):
@@ -271,12 +276,9 @@ def test_a_scenario_brings_its_documents_to_its_conversations(scenario_page):
 
 
 def test_a_button_that_is_pressed_before_its_script_has_come_is_not_dead(page):
-    page.goto("/scenarios/new/")
-    page.get_by_label("Name", exact=True).fill("Guide")
     held = []
     page.route("**/page_parts*", lambda route: held.append(route))
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("link", name="Documents of Guide").click()
+    open_documents_of_new_scenario(page)
     page.get_by_role("button", name="Add documents").first.click()
     with page.expect_file_chooser() as chosen:
         wait_until(page, lambda: held)
@@ -288,10 +290,7 @@ def test_a_button_that_is_pressed_before_its_script_has_come_is_not_dead(page):
 
 def test_a_button_whose_script_does_not_come_says_so_and_asks_for_it_again(page):
     page.route("**/page_parts*", lambda route: route.abort())
-    page.goto("/scenarios/new/")
-    page.get_by_label("Name", exact=True).fill("Guide")
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("link", name="Documents of Guide").click()
+    open_documents_of_new_scenario(page)
     page.get_by_role("button", name="Add documents").first.click()
     expect(page.get_by_text("Not opened: there is no connection.")).to_be_visible()
     page.unroute_all()
