@@ -28,6 +28,8 @@ from conversations.providers.openai_api.provider_connection import (
 from conversations.providers.openai_api.provider_errors import refusal_error
 from conversations.providers.openai_api.response_stream import ResponseReader
 
+from .read_pace import ReadPace, ReadTurns
+
 LAST_BYTE_SECONDS: Final = 0.5  # between the last event and the end of the stream
 
 
@@ -44,6 +46,7 @@ class CompletionClient:
     ) -> None:
         self.base_url = base_url or OPENAI_BASE_URL
         self.timeouts = timeouts or Timeouts()
+        self._turns = ReadTurns()
         self._connection = ProviderConnection(
             self.base_url, api_key, connect_seconds=self.timeouts.connect_seconds, http_client=http_client
         )
@@ -61,7 +64,7 @@ class CompletionClient:
             reader = _reader(request)
             try:
                 with self._connection.translated_errors(in_stream=True):
-                    async with aclosing(_events(stream.response, waits)) as events:
+                    async with aclosing(_events(stream.response, waits, ReadPace(self._turns))) as events:
                         async for data in events:
                             for event in reader.read(_chunk(data)):
                                 yield event
@@ -90,7 +93,7 @@ def _reader(request: CompletionRequest) -> CompletionReader | ResponseReader:
     return CompletionReader(think_tags=request.dialect.think_tags)
 
 
-async def _events(response: httpx2.Response, waits: StreamTimeout) -> AsyncGenerator[str]:
+async def _events(response: httpx2.Response, waits: StreamTimeout, pace: ReadPace) -> AsyncGenerator[str]:
     """Yield the data of each event up to `[DONE]`."""
     # It is never compressed, and looking for what to decompress in every piece takes as long as reading it.
     pieces = response.aiter_raw()
@@ -107,6 +110,7 @@ async def _events(response: httpx2.Response, waits: StreamTimeout) -> AsyncGener
                 return
             waits.restart()
             yield data.decode()
+        await pace.wait_after(piece)
 
 
 def _chunk(data: str) -> object:
