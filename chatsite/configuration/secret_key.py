@@ -12,12 +12,15 @@ from django.core.exceptions import ImproperlyConfigured
 _LEAST_CHARACTERS: Final = 50  # as Django's own check of a deployment asks for
 
 
+FILE_NAME: Final = "secret_key"
+
+
 def local_secret_key(var_dir: Path) -> str:
     """Return the key kept in *var_dir*, made at first use and readable by its owner alone.
 
     Raises `ImproperlyConfigured` if the folder can't be used, or if what is kept there is no key.
     """
-    path = var_dir / "secret_key"
+    path = var_dir / FILE_NAME
     try:
         var_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
@@ -32,6 +35,22 @@ def local_secret_key(var_dir: Path) -> str:
             f"{path} holds no secret key. Delete it to have a new one made, which ends all sessions, or set SECRET_KEY."
         )
     return key
+
+
+def kept_secret_key(var_dir: Path) -> str | None:
+    """Return the key kept in *var_dir*; None where there is none, as on a site that has it in its environment."""
+    try:
+        return (var_dir / FILE_NAME).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def keep_secret_key(var_dir: Path, key: str) -> None:
+    """Keep *key* in *var_dir* in place of the one that is kept there."""
+    draft = var_dir / f"{FILE_NAME}.{os.getpid()}"
+    draft.touch(mode=0o600)
+    draft.write_text(key, encoding="ascii")
+    draft.replace(var_dir / FILE_NAME)
 
 
 def _create_once(path: Path, key: str) -> None:

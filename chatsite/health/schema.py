@@ -30,8 +30,13 @@ def missing_migrations(connection: Connection) -> int:
 
 def later_migrations(connection: Connection) -> bool:
     """Tell whether migrations of the site's own apps are applied that this code doesn't have."""
+    return are_later(applied_migrations(connection))
+
+
+def are_later(applied: set[tuple[str, str]]) -> bool:
+    """Tell whether among migrations that were applied somewhere are some of the site's own that this code doesn't have."""
     ours = _own_apps()
-    return any(app in ours for app, _ in applied_migrations(connection) - _migrations())
+    return any(app in ours for app, _ in applied - _migrations())
 
 
 def applied_migrations(connection: Connection) -> set[tuple[str, str]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from django.db.backends.postgresql import base, client
 
-from .embedded.server import EmbeddedServer, embedded_server, psql_program
+from .embedded.server import EmbeddedServer, embedded_server, program
 
 
 @cache
@@ -31,7 +31,7 @@ class DatabaseClient(client.DatabaseClient):
     """`manage.py dbshell`, with the embedded server's own psql."""
 
     connection: DatabaseWrapper
-    executable_name = str(psql_program())
+    executable_name = str(program("psql"))
 
     def runshell(self, parameters: Iterable[str]) -> None:
         self.connection.start_server()

@@ -156,8 +156,9 @@ def embedded_server(data: Path) -> EmbeddedServer:
     return EmbeddedServer(data)
 
 
-def psql_program() -> Path:
-    return binaries() / "psql"
+def program(name: str) -> Path:
+    """Return a program of PostgreSQL 18 that comes with the server, such as `psql` or `pg_dump`."""
+    return binaries() / name
 
 
 def _make_private(folder: Path, account: SystemAccount) -> None:

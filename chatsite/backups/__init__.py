@@ -1,0 +1,1 @@
+"""Backups: the file, and the programs of PostgreSQL that fill the database of a site from it."""

@@ -1,0 +1,222 @@
+"""The file of a backup: a tar archive whose parts are encrypted if there is a passphrase.
+
+    windowseat-backup.json    format, version and moment; readable without the passphrase
+    key.age                   with a passphrase: the key of the parts, encrypted as the program `age` does
+    contents.json             what the database held, and the secret key of the site
+    database/000000 and on    the database as pg_dump writes it (custom format), up to 16 MB in each
+    end.json                  how many parts of the database there are, and the SHA-256 of all that is before it
+
+With a passphrase each of the last three kinds is a file of `age` by itself, and its name ends in `.age`: so all of it can
+be read with `tar`, `age` and `pg_restore` alone. A file that was cut or changed is refused before anything of it is used.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import fcntl
+import hashlib
+import io
+import json
+import os
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import pyrage
+
+FORMAT = 1
+HEAD, KEY, CONTENTS, DATABASE, END = "windowseat-backup.json", "key.age", "contents.json", "database/", "end.json"
+PART_BYTES = 16 * 2**20
+LARGEST_MEMBER_BYTES = 64 * 2**20  # of a file that somebody else may have made
+
+
+class BackupUnreadable(Exception):
+    """The file can't be used: it is damaged, of a later format, or its passphrase is another one. Says which."""
+
+
+class BackupNotWritten(Exception):
+    """No file was made, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupHead:
+    """What a backup says of itself without its passphrase. *version* is that of the product."""
+
+    version: str
+    made_at: dt.datetime
+    is_encrypted: bool
+
+
+def write_backup(
+    target: Path, *, version: str, contents: Mapping[str, Any], parts: Iterable[bytes], passphrase: str = ""
+) -> int:
+    """Write the backup *target*, whole or not at all, and return its size in bytes.
+
+    *parts* are the database, piece by piece. It is written beside its place and linked there at the end: a file of
+    that name is always a whole one. What a killed process left is written over. Raises `BackupNotWritten`.
+    """
+    if target.exists():
+        raise BackupNotWritten(f"{target} exists already. Choose another name: nothing is written over.")
+    try:
+        with _draft_of(target) as (draft, path):
+            _write_members(draft, version=version, contents=contents, parts=parts, passphrase=passphrase)
+            draft.flush()
+            os.fsync(draft.fileno())
+            os.link(path, target)
+            _sync_folder(target.parent)
+            return draft.tell()
+    except FileExistsError:
+        raise BackupNotWritten(f"{target} was made by another backup meanwhile.") from None
+    except OSError as error:
+        raise BackupNotWritten(f"{target} can't be written ({error.strerror or error}); nothing was kept.") from error
+
+
+@contextmanager
+def _draft_of(target: Path) -> Iterator[tuple[IO[bytes], Path]]:
+    """Yield the file that is written first and its path, locked for this process; it is gone afterwards."""
+    path = target.with_name(f".{target.name}.part")
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "wb") as draft:
+        try:
+            fcntl.flock(draft, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BackupNotWritten(f"Another backup is being written to {target} now.") from None
+        try:
+            draft.truncate(0)
+            yield draft, path
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_members(
+    draft: IO[bytes], *, version: str, contents: Mapping[str, Any], parts: Iterable[bytes], passphrase: str
+) -> None:
+    made_at = dt.datetime.now(dt.UTC)
+    head = {"format": FORMAT, "version": version, "made_at": made_at.isoformat(), "is_encrypted": bool(passphrase)}
+    key = pyrage.x25519.Identity.generate() if passphrase else None
+    digest = hashlib.sha256()
+    with tarfile.open(fileobj=draft, mode="w|", format=tarfile.PAX_FORMAT) as archive:
+
+        def add(name: str, data: bytes, *, is_secret: bool = True) -> None:
+            digest.update(data)
+            if key is not None and is_secret:
+                name, data = f"{name}.age", pyrage.encrypt(data, [key.to_public()])
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime, member.mode = len(data), int(made_at.timestamp()), 0o600
+            archive.addfile(member, io.BytesIO(data))
+
+        add(HEAD, _as_json(head), is_secret=False)
+        if key is not None:
+            add(KEY, pyrage.passphrase.encrypt(str(key).encode(), passphrase), is_secret=False)
+        add(CONTENTS, _as_json(contents))
+        number = 0
+        for number, part in enumerate(parts, 1):
+            add(f"{DATABASE}{number - 1:06}", part)
+        add(END, _as_json({"parts": number, "sha256": digest.hexdigest()}))
+
+
+def _as_json(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, indent=1).encode() + b"\n"
+
+
+class BackupFile:
+    """A backup to be read, once from its beginning to its end for each thing that is asked of it."""
+
+    def __init__(self, path: Path, passphrase: str = "") -> None:
+        self.path, self._passphrase = path, passphrase
+
+    def read_head(self) -> BackupHead:
+        """Return what it says of itself without its passphrase. Raises `BackupUnreadable`."""
+        for name, data in self._members():
+            if name == HEAD:
+                return _head_from(data)
+            break
+        raise BackupUnreadable(f"{self.path} is no backup of Windowseat.")
+
+    def check(self) -> dict[str, Any]:
+        """Read all of it and return its contents, as they were given when it was written. Raises `BackupUnreadable`."""
+        digest, contents, parts = hashlib.sha256(), None, 0
+        for name, data in self._opened():
+            if name == END:
+                if _object_from(data) != {"parts": parts, "sha256": digest.hexdigest()} or contents is None:
+                    break
+                return contents
+            digest.update(data)
+            contents = _object_from(data) if name == CONTENTS else contents
+            parts += name.startswith(DATABASE)
+        raise BackupUnreadable(f"{self.path} is damaged: it was cut off, or changed. Nothing of it was used.")
+
+    def read_database(self) -> Iterator[bytes]:
+        """Yield the parts of the database. `check` it before: what is wrong is found at the end alone."""
+        for name, data in self._opened():
+            if name.startswith(DATABASE):
+                yield data
+
+    def _opened(self) -> Iterator[tuple[str, bytes]]:
+        """Yield name and data of each member, decrypted."""
+        if self.read_head().is_encrypted and not self._passphrase:
+            raise BackupUnreadable(f"{self.path} is encrypted: give its passphrase.")
+        key = None
+        for name, data in self._members():
+            if name == KEY:
+                key = self._unlock(data)
+            if not name.endswith(".age") or name == KEY:
+                yield name, data
+            elif key is None:
+                raise BackupUnreadable(f"{self.path} is damaged: its key is missing.")
+            else:
+                try:
+                    yield name.removesuffix(".age"), pyrage.decrypt(data, [key])
+                except pyrage.DecryptError:
+                    raise BackupUnreadable(
+                        f"{self.path} is damaged: {name} was changed. Nothing of it was used."
+                    ) from None
+
+    def _unlock(self, data: bytes) -> pyrage.x25519.Identity:
+        try:
+            return pyrage.x25519.Identity.from_str(pyrage.passphrase.decrypt(data, self._passphrase).decode())
+        except (pyrage.DecryptError, pyrage.IdentityError, UnicodeDecodeError):
+            raise BackupUnreadable(f"The passphrase of {self.path} is another one, or its key was damaged.") from None
+
+    def _members(self) -> Iterator[tuple[str, bytes]]:
+        try:
+            with tarfile.open(self.path, mode="r|") as archive:
+                for member in archive:
+                    file = archive.extractfile(member) if member.isreg() else None
+                    if file is None or member.size > LARGEST_MEMBER_BYTES:
+                        raise BackupUnreadable(f"{self.path} is no backup of Windowseat, or damaged.")
+                    yield member.name, file.read()
+        except (tarfile.TarError, EOFError, ValueError) as error:
+            raise BackupUnreadable(f"{self.path} is no backup of Windowseat, or damaged ({error}).") from error
+        except OSError as error:
+            raise BackupUnreadable(f"{self.path} can't be read: {error.strerror or error}.") from error
+
+
+def _head_from(data: bytes) -> BackupHead:
+    read = _object_from(data)
+    if read.get("format") != FORMAT:
+        raise BackupUnreadable(
+            f"It is a backup of a later form ({read.get('format')}), made by {read.get('version')}. Use that version or a newer one."
+        )
+    return BackupHead(str(read["version"]), dt.datetime.fromisoformat(read["made_at"]), read["is_encrypted"] is True)
+
+
+def _object_from(data: bytes) -> dict[str, Any]:
+    try:
+        read = json.loads(data)
+    except ValueError:
+        read = None
+    if not isinstance(read, dict):
+        raise BackupUnreadable("It is damaged: a part that should be JSON is none.")
+    return read

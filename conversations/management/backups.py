@@ -1,0 +1,138 @@
+"""Make a backup of this site, and fill an empty one from it."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.db import connection, transaction
+
+from chatsite.backups.backup_file import PART_BYTES, BackupFile, BackupHead, write_backup
+from chatsite.backups.database_copy import LIBPQ_PARAMETERS, dump_database, restore_database
+from chatsite.configuration.secret_key import keep_secret_key, kept_secret_key
+from chatsite.version import product_version
+from conversations.management.database_contents import (
+    describe_contents,
+    find_damage,
+    find_missing_rows,
+    is_empty_database,
+    is_of_later_version,
+)
+from conversations.management.startup import migrate
+
+# The snapshot is held until the last row is written, however long that takes.
+ONE_MOMENT = (
+    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    "SET LOCAL statement_timeout = 0",
+    "SET LOCAL idle_in_transaction_session_timeout = 0",
+)
+PASSPHRASE = "BACKUP_PASSPHRASE"
+
+
+class RestoreRefused(Exception):
+    """Nothing was changed, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeBackup:
+    """What was written."""
+
+    size_bytes: int
+    tables: int
+    rows: int
+
+
+def make_backup(target: Path, *, passphrase: str = "") -> MadeBackup:
+    """Write *target* with the database as it is at one moment. Raises `BackupNotWritten` and `DatabaseCopyFailed`."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        for statement in ONE_MOMENT:
+            cursor.execute(statement)
+        cursor.execute("SELECT pg_export_snapshot()")
+        [snapshot] = cursor.fetchone()
+        contents = describe_contents()
+        parts = dump_database(_address(), snapshot=snapshot, part_bytes=PART_BYTES)
+        size = write_backup(
+            target,
+            version=product_version(),
+            contents=contents | {"secret_key": settings.SECRET_KEY},
+            parts=parts,
+            passphrase=passphrase,
+        )
+    return MadeBackup(size, len(contents["tables"]), sum(contents["tables"].values()))
+
+
+def restore_backup(
+    file: BackupFile, *, keeps_secret_key: bool = False, tell: Callable[[str], object] = print
+) -> tuple[BackupHead, list[str]]:
+    """Fill the empty database of this site, and return the file's head and what is not as it was.
+
+    The file is read to its end before anything is changed. Rows come by one transaction; the key of the site is
+    stored before them. Raises `BackupUnreadable`, `RestoreRefused` and `DatabaseCopyFailed`.
+    """
+    head = file.read_head()
+    if not is_empty_database():
+        raise RestoreRefused(
+            "This database has tables already, and a backup is restored into an empty one alone. Set VAR_DIR to a new "
+            "folder, or DATABASE_URL to a new database. Nothing was changed."
+        )
+    tell(f"Reading {file.path} to its end")
+    contents = file.check()
+    if is_of_later_version(contents):
+        raise RestoreRefused(
+            f"The backup was made by version {head.version}, which has migrations that this one ({product_version()}) "
+            "does not know. Restore it with that version or a later one. Nothing was changed."
+        )
+    _take_secret_key(contents["secret_key"], keeps_own=keeps_secret_key)
+    tell("Restoring the database")
+    restore_database(_address(), file.read_database())
+    tell("Comparing it with what the backup says")
+    wrong = find_missing_rows(contents)
+    migrate()
+    return head, wrong + find_damage(contents)
+
+
+def _take_secret_key(key: str, *, keeps_own: bool) -> None:
+    """Make *key* the key of the site. Raises `RestoreRefused` where another one is set in the environment."""
+    if key == settings.SECRET_KEY or keeps_own:
+        return
+    if kept_secret_key(settings.VAR_DIR) != settings.SECRET_KEY:
+        raise RestoreRefused(
+            "SECRET_KEY is another one than the backup's, so second factors and other sealed secrets could not be "
+            "read. Leave it unset where the site is of this machine, or set it to the backup's key, which "
+            "`restore --show-secret-key` prints; with --keep-secret-key go on without them. Nothing was changed."
+        )
+    keep_secret_key(settings.VAR_DIR, key)
+    settings.SECRET_KEY = key
+
+
+def _address() -> dict[str, Any]:
+    """Return where the database is, for programs of PostgreSQL."""
+    return {name: value for name, value in connection.get_connection_params().items() if name in LIBPQ_PARAMETERS}
+
+
+def add_passphrase_argument(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--passphrase-file",
+        type=Path,
+        metavar="FILE",
+        help=f"a file whose first line is the passphrase; it may be in {PASSPHRASE} instead",
+    )
+
+
+def read_passphrase(file: Path | None) -> str:
+    """Return the passphrase of *file*, or of the environment; blank if there is none. Raises `CommandError`."""
+    if file is None:
+        return os.environ.get(PASSPHRASE, "")
+    try:
+        passphrase = file.read_text(encoding="utf-8").partition("\n")[0].strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"The passphrase can't be read: {error}") from None
+    if not passphrase:
+        raise CommandError(f"{file} has no passphrase in its first line.")
+    return passphrase

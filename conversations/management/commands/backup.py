@@ -1,0 +1,42 @@
+"""`manage.py backup FILE`: write all of the site's data into one file while the site runs."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from chatsite.backups.backup_file import BackupNotWritten
+from chatsite.backups.database_copy import DatabaseCopyFailed
+from conversations.management.backups import add_passphrase_argument, make_backup, read_passphrase
+
+
+class Command(BaseCommand):
+    help = (
+        "Write the whole database and the secret key into one file, as they are at one moment, while the site runs. "
+        "The file is whole or not there."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="the file to make, or a folder, in which it is named by the time")
+        add_passphrase_argument(parser)
+
+    def handle(self, *, file: Path, passphrase_file: Path | None, **options: Any) -> None:
+        passphrase = read_passphrase(passphrase_file)
+        target = file / f"{dt.datetime.now(dt.UTC):windowseat-%Y%m%d-%H%M%S}.backup" if file.is_dir() else file
+        began = time.monotonic()
+        try:
+            made = make_backup(target, passphrase=passphrase)
+        except (BackupNotWritten, DatabaseCopyFailed) as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(
+            f"{target}: {made.size_bytes / 2**20:,.1f} MB, {made.rows:,} rows in {made.tables} tables, "
+            f"in {time.monotonic() - began:.1f} s."
+        )
+        if not passphrase:
+            self.stdout.write("It is not encrypted, and holds all conversations and the secret key: keep it safe.")
+        self.stdout.write(f"Try it now and then: manage.py verify_backup {target}")
