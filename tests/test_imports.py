@@ -22,8 +22,8 @@ sockets · views · admin · runs · forms · checks · worker_probe · template
 rendering | wording
 services · selectors · access · grounding · tools · reconciliation · live.session_watcher
 models | providers · parsing | live
-chatsite.accounts | window_policies | metrics | tracing | example
-core | chatsite.postgres | chatsite.health | chatsite.names
+chatsite.accounts | chatsite.backups | window_policies | metrics | tracing | example
+core | chatsite.postgres | chatsite.health | chatsite.names | chatsite.version | chatsite.configuration.secret_key
 """
 
 # The floors inside a package, drawn in the same way.
@@ -96,6 +96,7 @@ HIDDEN_IN = {
     "latex2mathml": "conversations/rendering/*.py",
     "jwt": "chatsite/accounts/openid_connect/id_token.py",
     "requests": "chatsite/accounts/openid_connect/provider.py",
+    "pyrage": "chatsite/backups/backup_file.py",
     "cryptography": "chatsite/accounts/second_factors/*.py",
     "fido2": "chatsite/accounts/second_factors/passkeys.py",
     "pypdf": "conversations/parsing/formats/*.py",

@@ -6,8 +6,9 @@
     database/000000 and on    the database as pg_dump writes it (custom format), up to 16 MB in each
     end.json                  how many parts of the database there are, and the SHA-256 of all that is before it
 
-With a passphrase each of the last three kinds is a file of `age` by itself, and its name ends in `.age`: so all of it can
-be read with `tar`, `age` and `pg_restore` alone. A file that was cut or changed is refused before anything of it is used.
+With a passphrase each of the last three kinds is a file of `age` by itself, and its name ends in `.age`: so all of it
+can be read with `tar`, `age` and `pg_restore` alone. A file that was cut or changed is refused before anything of it is
+used.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import pyrage
 FORMAT = 1
 HEAD, KEY, CONTENTS, DATABASE, END = "windowseat-backup.json", "key.age", "contents.json", "database/", "end.json"
 PART_BYTES = 16 * 2**20
-LARGEST_MEMBER_BYTES = 64 * 2**20  # of a file that somebody else may have made
+LARGEST_MEMBER_BYTES = 64 * 2**20  # of a file that may come from elsewhere
 
 
 class BackupUnreadable(Exception):
@@ -78,8 +79,8 @@ def write_backup(
 def _draft_of(target: Path) -> Iterator[tuple[IO[bytes], Path]]:
     """Yield the file that is written first and its path, locked for this process; it is gone afterwards."""
     path = target.with_name(f".{target.name}.part")
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as draft:
+    path.touch(mode=0o600)
+    with path.open("r+b") as draft:
         try:
             fcntl.flock(draft, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -206,9 +207,8 @@ class BackupFile:
 def _head_from(data: bytes) -> BackupHead:
     read = _object_from(data)
     if read.get("format") != FORMAT:
-        raise BackupUnreadable(
-            f"It is a backup of a later form ({read.get('format')}), made by {read.get('version')}. Use that version or a newer one."
-        )
+        made_by = read.get("version")
+        raise BackupUnreadable(f"It is a backup of a later form, made by version {made_by}. Use that or a newer one.")
     return BackupHead(str(read["version"]), dt.datetime.fromisoformat(read["made_at"]), read["is_encrypted"] is True)
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import IO, Any
 
 from psycopg import conninfo
@@ -27,9 +28,8 @@ def dump_database(address: Mapping[str, Any], *, snapshot: str, part_bytes: int)
     *address* has the parameters of psycopg's `connect`. Raises `DatabaseCopyFailed`.
     """
     arguments = ["--format=custom", f"--compress={COMPRESSION}", "--no-owner", "--no-privileges"]
-    with _running("pg_dump", address, *arguments, f"--snapshot={snapshot}", stdout=subprocess.PIPE) as process:
-        assert process.stdout
-        while part := process.stdout.read(part_bytes):
+    with _Running("pg_dump", address, *arguments, f"--snapshot={snapshot}") as pipe:
+        while part := pipe.read(part_bytes):
             yield part
 
 
@@ -39,38 +39,38 @@ def restore_database(address: Mapping[str, Any], parts: Iterable[bytes]) -> None
     Raises `DatabaseCopyFailed`.
     """
     arguments = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges"]
-    with _running("pg_restore", address, *arguments, stdin=subprocess.PIPE) as process:
-        assert process.stdin
-        try:
-            for part in parts:
-                process.stdin.write(part)
-            process.stdin.close()
-        except BrokenPipeError:
-            pass  # it has ended, and says why
+    with _Running("pg_restore", address, *arguments, takes_input=True) as pipe, suppress(BrokenPipeError):
+        for part in parts:
+            pipe.write(part)  # once the program has ended, it says why
 
 
-class _running:
-    """A program of PostgreSQL while it runs; on leaving it has ended well, or `DatabaseCopyFailed` is raised."""
+class _Running:
+    """A program of PostgreSQL and the pipe to it, or from it. `DatabaseCopyFailed` unless it has ended well."""
 
-    def __init__(self, name: str, address: Mapping[str, Any], *arguments: str, **pipes: Any) -> None:
-        self._name, self._said = name, tempfile.TemporaryFile()
+    def __init__(self, name: str, address: Mapping[str, Any], *arguments: str, takes_input: bool = False) -> None:
+        self._name, self._takes_input = name, takes_input
         self._command = [str(program(name)), *arguments, f"--dbname={_without_password(address)}"]
         self._environment = os.environ | {"PGPASSWORD": str(address.get("password") or "")}
-        self._pipes = pipes
 
-    def __enter__(self) -> subprocess.Popen[bytes]:
-        self._process = subprocess.Popen(  # noqa: S603
-            self._command, stderr=self._said, env=self._environment, **self._pipes
+    def __enter__(self) -> IO[bytes]:
+        self._said = tempfile.TemporaryFile()
+        self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603
+            self._command,
+            stdin=subprocess.PIPE if self._takes_input else subprocess.DEVNULL,
+            stdout=None if self._takes_input else subprocess.PIPE,
+            stderr=self._said,
+            env=self._environment,
         )
-        return self._process
+        pipe = self._process.stdin if self._takes_input else self._process.stdout
+        self._pipe: IO[bytes] = pipe  # type: ignore[assignment]  # asked for above
+        return self._pipe
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         with self._said:
             if kind is not None:
                 self._process.kill()
-            for pipe in (self._process.stdin, self._process.stdout):
-                if pipe is not None and not pipe.closed:
-                    _close(pipe)
+            with suppress(BrokenPipeError):
+                self._pipe.close()
             status = self._process.wait()
             if kind is None and status:
                 raise DatabaseCopyFailed(self._describe(status))
@@ -79,13 +79,6 @@ class _running:
         self._said.seek(0)
         lines = self._said.read().decode(errors="replace").strip().splitlines()
         return f"{self._name} ended with {status}: " + (lines[0][:500] if lines else "it said nothing")
-
-
-def _close(pipe: IO[bytes]) -> None:
-    try:
-        pipe.close()
-    except BrokenPipeError:
-        pass
 
 
 def _without_password(address: Mapping[str, Any]) -> str:

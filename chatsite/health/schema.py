@@ -34,7 +34,7 @@ def later_migrations(connection: Connection) -> bool:
 
 
 def are_later(applied: set[tuple[str, str]]) -> bool:
-    """Tell whether among migrations that were applied somewhere are some of the site's own that this code doesn't have."""
+    """Tell whether some of *applied* are migrations of the site's own apps that this code doesn't have."""
     ours = _own_apps()
     return any(app in ours for app, _ in applied - _migrations())
 

@@ -32,7 +32,7 @@ ONE_MOMENT = (
     "SET LOCAL statement_timeout = 0",
     "SET LOCAL idle_in_transaction_session_timeout = 0",
 )
-PASSPHRASE = "BACKUP_PASSPHRASE"
+PASSPHRASE = "BACKUP_PASSPHRASE"  # noqa: S105 -- the name of a variable
 
 
 class RestoreRefused(Exception):

@@ -89,7 +89,7 @@ def _column(query: str) -> list[str]:
 
 def _count(table: str) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table)))  # type: ignore[arg-type]
+        cursor.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table)))
         return int(cursor.fetchone()[0])
 
 
