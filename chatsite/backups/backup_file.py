@@ -209,7 +209,11 @@ def _head_from(data: bytes) -> BackupHead:
     if read.get("format") != FORMAT:
         made_by = read.get("version")
         raise BackupUnreadable(f"It is a backup of a later form, made by version {made_by}. Use that or a newer one.")
-    return BackupHead(str(read["version"]), dt.datetime.fromisoformat(read["made_at"]), read["is_encrypted"] is True)
+    try:
+        made_at = dt.datetime.fromisoformat(read["made_at"])
+        return BackupHead(str(read["version"]), made_at, read["is_encrypted"] is True)
+    except (KeyError, TypeError, ValueError):
+        raise BackupUnreadable("It is damaged: what it says of itself is not whole.") from None
 
 
 def _object_from(data: bytes) -> dict[str, Any]:

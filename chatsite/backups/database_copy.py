@@ -38,7 +38,7 @@ def restore_database(address: Mapping[str, Any], parts: Iterable[bytes]) -> None
 
     Raises `DatabaseCopyFailed`.
     """
-    arguments = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges"]
+    arguments = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", "--no-comments"]
     with _Running("pg_restore", address, *arguments, takes_input=True) as pipe, suppress(BrokenPipeError):
         for part in parts:
             pipe.write(part)  # once the program has ended, it says why

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from chatsite.backups.backup_file import PART_BYTES, BackupFile, BackupHead, write_backup
 from chatsite.backups.database_copy import LIBPQ_PARAMETERS, dump_database, restore_database
@@ -90,11 +90,21 @@ def restore_backup(
         )
     _take_secret_key(contents["secret_key"], keeps_own=keeps_secret_key)
     tell("Restoring the database")
+    _add_vector_extension()
     restore_database(_address(), file.read_database())
     tell("Comparing it with what the backup says")
     wrong = find_missing_rows(contents)
     migrate()
     return head, wrong + find_damage(contents)
+
+
+def _add_vector_extension() -> None:
+    """Add pgvector, which is not in the backup of an embedded database: that has it from its first day."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except DatabaseError as error:
+        raise RestoreRefused(f"The database needs the extension pgvector: {error}".strip()) from None
 
 
 def _take_secret_key(key: str, *, keeps_own: bool) -> None:

@@ -1,0 +1,145 @@
+"""The file of a backup: read as it was written, and refused as a whole once it was cut, changed or locked otherwise."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import io
+import json
+import tarfile
+from random import Random
+
+import pytest
+
+from chatsite.backups import backup_file
+from chatsite.backups.backup_file import BackupFile, BackupNotWritten, BackupUnreadable, write_backup
+
+CONTENTS = {"tables": {"conversations_message": 3}, "secret_key": "k" * 50}
+PARTS = [b"one" * 1_000, b"two", b"\x00\xff" * 500]
+PASSPHRASE = "another window, another seat"
+
+
+def written(folder, *, passphrase="", name="site.backup", parts=PARTS):
+    target = folder / name
+    write_backup(target, version="1.2.3", contents=CONTENTS, parts=iter(parts), passphrase=passphrase)
+    return target
+
+
+def assert_refused(path, passphrase=""):
+    with pytest.raises(BackupUnreadable):
+        BackupFile(path, passphrase).check()
+
+
+@pytest.mark.parametrize("passphrase", ["", PASSPHRASE])
+def test_it_is_read_as_it_was_written(tmp_path, passphrase):
+    file = BackupFile(written(tmp_path, passphrase=passphrase), passphrase)
+    head = file.read_head()
+    assert (head.version, head.is_encrypted) == ("1.2.3", bool(passphrase))
+    assert file.check() == CONTENTS
+    assert list(file.read_database()) == PARTS
+    assert [each.name for each in tmp_path.iterdir()] == ["site.backup"]
+    assert file.path.stat().st_mode & 0o077 == 0
+
+
+def test_without_its_passphrase_nothing_is_read(tmp_path):
+    path = written(tmp_path, passphrase=PASSPHRASE)
+    assert b"k" * 50 not in path.read_bytes()
+    for wrong in ("", "another seat, another window"):
+        assert_refused(path, wrong)
+    assert BackupFile(path).read_head().is_encrypted
+
+
+def test_one_that_is_cut_anywhere_is_refused(tmp_path):
+    whole = written(tmp_path).read_bytes()
+    ends = len(whole.rstrip(b"\0"))  # the archive closes with blocks of zeros, which say nothing
+    for length in (0, 1, 511, 512, 5_000, *Random(3).sample(range(ends), 40), ends - 1):
+        (cut := tmp_path / "cut").write_bytes(whole[:length])
+        assert_refused(cut)
+
+
+@pytest.mark.parametrize("passphrase", ["", PASSPHRASE])
+def test_one_with_a_changed_byte_is_refused_or_reads_the_same(tmp_path, monkeypatch, passphrase):
+    """What pads the parts of an archive, and dates in it, mean nothing: all else is found."""
+    path = written(tmp_path, passphrase=passphrase)
+    whole = path.read_bytes()
+    if passphrase:  # to open the key takes a second each time
+        key = backup_file.pyrage.passphrase.decrypt(member(path, "key.age"), passphrase)
+        monkeypatch.setattr(backup_file.pyrage, "passphrase", Opened(member(path, "key.age"), key))
+    refused = 0
+    for place in Random(5).sample(range(len(whole)), 300):
+        changed = bytearray(whole)
+        changed[place] ^= 1
+        (copy := tmp_path / "changed").write_bytes(changed)
+        file = BackupFile(copy, passphrase)
+        try:
+            assert (file.check(), list(file.read_database())) == (CONTENTS, PARTS)
+        except BackupUnreadable:
+            refused += 1
+    assert refused > 100
+
+
+class Opened:
+    """Opens one key by its passphrase without the second that it takes."""
+
+    def __init__(self, sealed, key):
+        self._sealed, self._key = sealed, key
+
+    def decrypt(self, data, passphrase):
+        if data != self._sealed:
+            raise backup_file.pyrage.DecryptError
+        return self._key
+
+
+def member(path, name):
+    with tarfile.open(path) as archive:
+        return archive.extractfile(name).read()
+
+
+@pytest.mark.parametrize("changes", [{"format": 2}, {"format": None}])
+def test_one_of_a_later_form_says_so(tmp_path, changes):
+    head = json.dumps({"format": 1, "version": "9.0", "made_at": "2026-11-28T00:00:00+00:00"} | changes).encode()
+    path = tmp_path / "later.backup"
+    with tarfile.open(path, "w") as archive:
+        info = tarfile.TarInfo(backup_file.HEAD)
+        info.size = len(head)
+        archive.addfile(info, io.BytesIO(head))
+    with pytest.raises(BackupUnreadable, match=r"later form, made by version 9\.0"):
+        BackupFile(path).read_head()
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive at all", b"\x1f\x8b" + b"\0" * 2_000])
+def test_another_file_is_no_backup(tmp_path, content):
+    (path := tmp_path / "x").write_bytes(content)
+    with pytest.raises(BackupUnreadable, match="is no backup of Windowseat"):
+        BackupFile(path).read_head()
+
+
+def test_a_file_is_never_written_over(tmp_path):
+    (there := tmp_path / "site.backup").write_text("mine")
+    with pytest.raises(BackupNotWritten, match="exists already"):
+        written(tmp_path)
+    assert there.read_text() == "mine"
+
+
+def test_what_fails_leaves_nothing(tmp_path):
+    def full():
+        yield b"one"
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(BackupNotWritten, match="No space left on device"):
+        written(tmp_path, parts=full())
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_backup_left_is_written_over(tmp_path):
+    (tmp_path / ".site.backup.part").write_bytes(b"x" * 100_000)
+    assert BackupFile(written(tmp_path)).check() == CONTENTS
+    assert [each.name for each in tmp_path.iterdir()] == ["site.backup"]
+
+
+def test_two_backups_into_one_file_do_not_mix(tmp_path):
+    with (tmp_path / ".site.backup.part").open("wb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(BackupNotWritten, match="Another backup is being written"):
+            written(tmp_path)
+    assert BackupFile(written(tmp_path)).check() == CONTENTS
