@@ -136,6 +136,7 @@ class BackupFile:
 
     def __init__(self, path: Path, passphrase: str = "") -> None:
         self.path, self._passphrase = path, passphrase
+        self._unlocked: tuple[bytes, pyrage.x25519.Identity] | None = None
 
     def read_head(self) -> BackupHead:
         """Return what it says of itself without its passphrase. Raises `BackupUnreadable`."""
@@ -185,10 +186,15 @@ class BackupFile:
                     ) from None
 
     def _unlock(self, data: bytes) -> pyrage.x25519.Identity:
+        """Return the key of the parts. It takes a second, so that guessing does, too: once for each key is enough."""
+        if self._unlocked and self._unlocked[0] == data:
+            return self._unlocked[1]
         try:
-            return pyrage.x25519.Identity.from_str(pyrage.passphrase.decrypt(data, self._passphrase).decode())
+            key = pyrage.x25519.Identity.from_str(pyrage.passphrase.decrypt(data, self._passphrase).decode())
         except (pyrage.DecryptError, pyrage.IdentityError, UnicodeDecodeError):
             raise BackupUnreadable(f"The passphrase of {self.path} is another one, or its key was damaged.") from None
+        self._unlocked = data, key
+        return key
 
     def _members(self) -> Iterator[tuple[str, bytes]]:
         try:

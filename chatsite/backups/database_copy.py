@@ -1,12 +1,15 @@
-"""Copy a database out and in with PostgreSQL's own pg_dump and pg_restore, which come with the embedded server."""
+"""Copy a database out and in with PostgreSQL's pg_dump, pg_restore and psql, as they come with the embedded server."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import islice
 from typing import IO, Any
 
 from psycopg import conninfo
@@ -15,11 +18,14 @@ from psycopg.pq import Conninfo
 from chatsite.postgres.embedded.server import program
 
 COMPRESSION = "gzip:4"
+COPY_BYTES = 2**20
 LIBPQ_PARAMETERS = frozenset(option.keyword.decode() for option in Conninfo.get_defaults())
+NOT_BEFORE_17 = b"SET transaction_timeout = 0;\n"
+LINES_OF_SETTINGS = 40  # more than pg_restore writes before the first object
 
 
 class DatabaseCopyFailed(Exception):
-    """pg_dump or pg_restore could not do it: says what the program said."""
+    """A program of PostgreSQL could not do it: says what the program said."""
 
 
 def dump_database(address: Mapping[str, Any], *, snapshot: str, part_bytes: int) -> Iterator[bytes]:
@@ -28,49 +34,90 @@ def dump_database(address: Mapping[str, Any], *, snapshot: str, part_bytes: int)
     *address* has the parameters of psycopg's `connect`. Raises `DatabaseCopyFailed`.
     """
     arguments = ["--format=custom", f"--compress={COMPRESSION}", "--no-owner", "--no-privileges"]
-    with _Running("pg_dump", address, *arguments, f"--snapshot={snapshot}") as pipe:
-        while part := pipe.read(part_bytes):
+    with _Running("pg_dump", *arguments, f"--snapshot={snapshot}", address=address, gives_output=True) as running:
+        while part := running.output.read(part_bytes):
             yield part
 
 
 def restore_database(address: Mapping[str, Any], parts: Iterable[bytes]) -> None:
     """Fill the empty database at *address* from what `dump_database` yielded, by one transaction: all of it or nothing.
 
-    Raises `DatabaseCopyFailed`.
+    psql gets what pg_restore writes as SQL. pg_restore could not do it alone: it sets a parameter that servers before
+    PostgreSQL 17 do not have. Raises `DatabaseCopyFailed`.
     """
-    arguments = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", "--no-comments"]
-    with _Running("pg_restore", address, *arguments, takes_input=True) as pipe, suppress(BrokenPipeError):
+    arguments = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1"]
+    with (
+        _Running("psql", *arguments, address=address, takes_input=True) as psql,
+        suppress(BrokenPipeError),  # it has ended, and says why
+        psql.input as statements,
+    ):
+        statements.write(b"BEGIN;\n")
+        _write_statements(parts, statements)
+        statements.write(b"COMMIT;\n")  # psql does nothing at the end of its input: what was cut off is rolled back
+
+
+def _write_statements(parts: Iterable[bytes], statements: IO[bytes]) -> None:
+    """Write the SQL that makes what is in *parts*. Raises `DatabaseCopyFailed`, and what *parts* raises."""
+    arguments = ["--file=-", "--no-owner", "--no-privileges", "--no-comments"]
+    with (
+        ThreadPoolExecutor(1) as pool,
+        _Running("pg_restore", *arguments, takes_input=True, gives_output=True) as running,
+    ):
+        feeding = pool.submit(_feed, running.input, parts)
+        for line in islice(running.output, LINES_OF_SETTINGS):
+            if line != NOT_BEFORE_17:
+                statements.write(line)
+        shutil.copyfileobj(running.output, statements, COPY_BYTES)
+        feeding.result()
+
+
+def _feed(pipe: IO[bytes], parts: Iterable[bytes]) -> None:
+    with suppress(BrokenPipeError), pipe:  # once the program has ended, it says why
         for part in parts:
-            pipe.write(part)  # once the program has ended, it says why
+            pipe.write(part)
 
 
 class _Running:
-    """A program of PostgreSQL and the pipe to it, or from it. `DatabaseCopyFailed` unless it has ended well."""
+    """A program of PostgreSQL and the pipes to and from it. `DatabaseCopyFailed` unless it has ended well."""
 
-    def __init__(self, name: str, address: Mapping[str, Any], *arguments: str, takes_input: bool = False) -> None:
-        self._name, self._takes_input = name, takes_input
-        self._command = [str(program(name)), *arguments, f"--dbname={_without_password(address)}"]
-        self._environment = os.environ | {"PGPASSWORD": str(address.get("password") or "")}
+    def __init__(
+        self,
+        name: str,
+        *arguments: str,
+        address: Mapping[str, Any] | None = None,
+        takes_input: bool = False,
+        gives_output: bool = False,
+    ) -> None:
+        self._name = name
+        self._command = [str(program(name)), *arguments]
+        self._environment = dict(os.environ)
+        if address is not None:
+            self._command.append(f"--dbname={_without_password(address)}")
+            self._environment["PGPASSWORD"] = str(address.get("password") or "")
+        self._stdin = subprocess.PIPE if takes_input else subprocess.DEVNULL
+        self._stdout = subprocess.PIPE if gives_output else subprocess.DEVNULL
 
-    def __enter__(self) -> IO[bytes]:
+    def __enter__(self) -> _Running:
         self._said = tempfile.TemporaryFile()
         self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603
-            self._command,
-            stdin=subprocess.PIPE if self._takes_input else subprocess.DEVNULL,
-            stdout=None if self._takes_input else subprocess.PIPE,
-            stderr=self._said,
-            env=self._environment,
+            self._command, stdin=self._stdin, stdout=self._stdout, stderr=self._said, env=self._environment
         )
-        pipe = self._process.stdin if self._takes_input else self._process.stdout
-        self._pipe: IO[bytes] = pipe  # type: ignore[assignment]  # asked for above
-        return self._pipe
+        return self
+
+    @property
+    def input(self) -> IO[bytes]:
+        return self._process.stdin  # type: ignore[return-value]  # there where it was asked for
+
+    @property
+    def output(self) -> IO[bytes]:
+        return self._process.stdout  # type: ignore[return-value]
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         with self._said:
             if kind is not None:
                 self._process.kill()
-            with suppress(BrokenPipeError):
-                self._pipe.close()
+            if self._process.stdout is not None:
+                self._process.stdout.close()
             status = self._process.wait()
             if kind is None and status:
                 raise DatabaseCopyFailed(self._describe(status))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import datetime as dt
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import DatabaseError, connection, transaction
 
-from chatsite.backups.backup_file import PART_BYTES, BackupFile, BackupHead, write_backup
+from chatsite.backups.backup_file import PART_BYTES, BackupFile, BackupHead, BackupNotWritten, write_backup
 from chatsite.backups.database_copy import LIBPQ_PARAMETERS, dump_database, restore_database
 from chatsite.configuration.secret_key import keep_secret_key, kept_secret_key
 from chatsite.version import product_version
@@ -32,7 +32,6 @@ ONE_MOMENT = (
     "SET LOCAL statement_timeout = 0",
     "SET LOCAL idle_in_transaction_session_timeout = 0",
 )
-PASSPHRASE = "BACKUP_PASSPHRASE"  # noqa: S105 -- the name of a variable
 
 
 class RestoreRefused(Exception):
@@ -46,6 +45,21 @@ class MadeBackup:
     size_bytes: int
     tables: int
     rows: int
+
+
+def place_of_backup(chosen: Path | None) -> Path:
+    """Return the file to write: *chosen*, or one named by the time in that folder, or in the site's BACKUP_FOLDER.
+
+    Raises `BackupNotWritten`.
+    """
+    if chosen is not None and not chosen.is_dir():
+        return chosen
+    folder = chosen or settings.BACKUP_FOLDER
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise BackupNotWritten(f"The folder {folder} can't be made: {error.strerror or error}.") from error
+    return folder / f"{dt.datetime.now(dt.UTC):windowseat-%Y%m%d-%H%M%S}.backup"
 
 
 def make_backup(target: Path, *, passphrase: str = "") -> MadeBackup:
@@ -104,7 +118,10 @@ def _add_vector_extension() -> None:
         with connection.cursor() as cursor:
             cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
     except DatabaseError as error:
-        raise RestoreRefused(f"The database needs the extension pgvector: {error}".strip()) from None
+        reason = str(error).partition("\n")[0]
+        raise RestoreRefused(
+            f"The database has to have pgvector before ({reason}). As a superuser in it: CREATE EXTENSION vector"
+        ) from None
 
 
 def _take_secret_key(key: str, *, keeps_own: bool) -> None:
@@ -131,14 +148,14 @@ def add_passphrase_argument(parser: ArgumentParser) -> None:
         "--passphrase-file",
         type=Path,
         metavar="FILE",
-        help=f"a file whose first line is the passphrase; it may be in {PASSPHRASE} instead",
+        help="a file whose first line is the passphrase, in place of the setting BACKUP_PASSPHRASE",
     )
 
 
 def read_passphrase(file: Path | None) -> str:
-    """Return the passphrase of *file*, or of the environment; blank if there is none. Raises `CommandError`."""
+    """Return the passphrase of *file*, or of the settings; blank if there is none. Raises `CommandError`."""
     if file is None:
-        return os.environ.get(PASSPHRASE, "")
+        return str(settings.BACKUP_PASSPHRASE)
     try:
         passphrase = file.read_text(encoding="utf-8").partition("\n")[0].strip()
     except (OSError, UnicodeDecodeError) as error:

@@ -30,23 +30,37 @@ def assert_refused(path, passphrase=""):
         BackupFile(path, passphrase).check()
 
 
-@pytest.mark.parametrize("passphrase", ["", PASSPHRASE])
-def test_it_is_read_as_it_was_written(tmp_path, passphrase):
-    file = BackupFile(written(tmp_path, passphrase=passphrase), passphrase)
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory):
+    """One that is encrypted: to lock a key takes a second, and so does to open it."""
+    return written(tmp_path_factory.mktemp("locked"), passphrase=PASSPHRASE)
+
+
+@pytest.fixture(scope="module")
+def opened_key(locked):
+    return backup_file.pyrage.passphrase.decrypt(member(locked, "key.age"), PASSPHRASE)
+
+
+def test_it_is_read_as_it_was_written(tmp_path):
+    file = BackupFile(written(tmp_path))
+    assert_read(file, is_encrypted=False)
+    assert [each.name for each in tmp_path.iterdir()] == ["site.backup"]
+
+
+def test_an_encrypted_one_is_read_with_its_passphrase_alone(locked):
+    assert b"k" * 50 not in locked.read_bytes()
+    for wrong in ("", "another seat, another window"):
+        assert_refused(locked, wrong)
+    assert BackupFile(locked).read_head().is_encrypted
+    assert_read(BackupFile(locked, PASSPHRASE), is_encrypted=True)
+
+
+def assert_read(file, *, is_encrypted):
     head = file.read_head()
-    assert (head.version, head.is_encrypted) == ("1.2.3", bool(passphrase))
+    assert (head.version, head.is_encrypted) == ("1.2.3", is_encrypted)
     assert file.check() == CONTENTS
     assert list(file.read_database()) == PARTS
-    assert [each.name for each in tmp_path.iterdir()] == ["site.backup"]
     assert file.path.stat().st_mode & 0o077 == 0
-
-
-def test_without_its_passphrase_nothing_is_read(tmp_path):
-    path = written(tmp_path, passphrase=PASSPHRASE)
-    assert b"k" * 50 not in path.read_bytes()
-    for wrong in ("", "another seat, another window"):
-        assert_refused(path, wrong)
-    assert BackupFile(path).read_head().is_encrypted
 
 
 def test_one_that_is_cut_anywhere_is_refused(tmp_path):
@@ -58,13 +72,13 @@ def test_one_that_is_cut_anywhere_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("passphrase", ["", PASSPHRASE])
-def test_one_with_a_changed_byte_is_refused_or_reads_the_same(tmp_path, monkeypatch, passphrase):
+def test_one_with_a_changed_byte_is_refused_or_reads_the_same(tmp_path, monkeypatch, request, passphrase):
     """What pads the parts of an archive, and dates in it, mean nothing: all else is found."""
-    path = written(tmp_path, passphrase=passphrase)
+    path = request.getfixturevalue("locked") if passphrase else written(tmp_path)
     whole = path.read_bytes()
-    if passphrase:  # to open the key takes a second each time
-        key = backup_file.pyrage.passphrase.decrypt(member(path, "key.age"), passphrase)
-        monkeypatch.setattr(backup_file.pyrage, "passphrase", Opened(member(path, "key.age"), key))
+    if passphrase:
+        opened = Opened(member(path, "key.age"), request.getfixturevalue("opened_key"))
+        monkeypatch.setattr(backup_file.pyrage, "passphrase", opened)
     refused = 0
     for place in Random(5).sample(range(len(whole)), 300):
         changed = bytearray(whole)

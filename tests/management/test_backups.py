@@ -1,4 +1,8 @@
-"""`manage.py backup`, `restore` and `verify_backup` as real processes, on databases of the tests' server."""
+"""`manage.py backup`, `restore` and `verify_backup` as real processes. They share one site and two backups of it.
+
+The site's database is on the tests' server, as an embedded one is. It is restored on a server of an earlier major
+version, and from there into a new embedded one.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,21 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from chatsite.backups.backup_file import BackupFile, write_backup
-from tests.faults.databases import new_database
+from tests.faults.databases import Database, new_database
+from tests.support.own_postgres import own_postgres
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.source import PROJECT
 
 PASSPHRASE = "another window, another seat"
-FILL = """
+FILL_AND_BACK_UP = """
+from django.core.management import call_command
 from chatsite.accounts.models import User
 from conversations.services.api.api_keys import make_key
 from conversations.services.portability.chat_history import ChatHistory
@@ -26,50 +34,46 @@ for name in ("alice", "bob"):
     said = [{"role": role, "content": f"{name} {turn} \\u2708"} for turn in range(10) for role in ("user", "assistant")]
     ChatHistory.from_openai(user=user, messages=said)
     set_webhook(make_key(user, name="a program").key, "https://hooks.example.org/")
+call_command("backup")
+"""
+RUN_EACH = """
+import sys
+from django.core.management import CommandError, call_command
+for command, path in {commands!r}:
+    try:
+        call_command(command, path)
+    except CommandError as error:
+        print(error, file=sys.stderr)
 """
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
 INSERT = "INSERT INTO accounts_cacheentry (cache_key, value, expires) VALUES (gen_random_uuid(), 'x', now())"
+INSERTED = "accounts_cacheentry"
 
 
-def manage(*arguments, check=True, **settings):
-    """Run a command with *settings* as its environment, and return what came of it."""
-    environment = {**os.environ, "ENV_FILE": os.devnull, **{name: str(value) for name, value in settings.items()}}
+def environment(settings):
+    return {**os.environ, "ENV_FILE": os.devnull, **{name: str(value) for name, value in settings.items()}}
+
+
+def manage(*arguments, **settings):
+    """Run a command with *settings* as its environment, and return what it said."""
     outcome = subprocess.run(
         [sys.executable, "manage.py", *map(str, arguments)],
         cwd=PROJECT,
-        env=environment,
+        env=environment(settings),
         capture_output=True,
         text=True,
         check=False,
         timeout=PATIENCE_SECONDS,
     )
-    assert not (check and outcome.returncode), outcome.stderr
+    assert not outcome.returncode, outcome.stderr
+    assert "Traceback" not in outcome.stderr
     return outcome
 
 
-@pytest.fixture(scope="module")
-def filled(postgres, template, tmp_path_factory):
-    """(database, settings) of a site with two people, whose key is in its folder."""
-    with new_database(postgres, template=template.name) as database:
-        settings = {"DATABASE_URL": database.url, "VAR_DIR": tmp_path_factory.mktemp("filled")}
-        manage("shell", "--verbosity", "0", "-c", FILL, **settings)
-        yield database, settings
-
-
-@pytest.fixture(scope="module")
-def backup(filled, tmp_path_factory):
-    """A backup of it that is encrypted."""
-    path = tmp_path_factory.mktemp("backups") / "site.backup"
-    said = manage("backup", path, BACKUP_PASSPHRASE=PASSPHRASE, **filled[1]).stdout
-    assert f"verify_backup {path}" in said
-    return path
-
-
-@pytest.fixture
-def empty(postgres, tmp_path):
-    """(database, settings) of a site that is still to be restored."""
-    with new_database(postgres) as database:
-        yield database, {"DATABASE_URL": database.url, "VAR_DIR": tmp_path / "var", "BACKUP_PASSPHRASE": PASSPHRASE}
+def run_each(commands, **settings):
+    """Run *commands*, each a name and a path, in one process, and return what was said of those that were refused."""
+    script = RUN_EACH.format(commands=[(command, str(path)) for command, path in commands])
+    return manage("shell", "--verbosity", "0", "-c", script, **settings).stderr.splitlines()
 
 
 def rows_of(database):
@@ -80,74 +84,118 @@ def rows_of(database):
     }
 
 
-def test_a_restored_site_has_each_row_and_the_key(filled, backup, empty):
-    said = manage("restore", backup, **empty[1]).stdout
-    assert "Counts, triggers, sums, secrets and windows are as they were." in said
-    assert rows_of(empty[0]) == rows_of(filled[0])
-    keys = [(Path(settings["VAR_DIR"]) / "secret_key").read_text() for _, settings in (filled, empty)]
-    assert keys[0] == keys[1]
-    again = manage("restore", backup, check=False, **empty[1])
-    assert again.returncode
-    assert "has tables already" in again.stderr
+def key_of(settings):
+    return (Path(settings["VAR_DIR"]) / "secret_key").read_text()
 
 
-def test_what_is_written_meanwhile_is_in_it_whole_or_not_at_all(filled, empty, tmp_path):
-    over = threading.Event()
+@dataclass
+class Site:
+    """A site: what its commands are run with, and a backup of it."""
 
-    def write():
-        while not over.is_set():
-            filled[0].rows(INSERT)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        manage("backup", tmp_path, **filled[1])
-    finally:
-        over.set()
-        writer.join()
-    [path] = tmp_path.glob("windowseat-*.backup")
-    manage("restore", path, **empty[1])
-    assert empty[0].value("SELECT count(*) FROM accounts_cacheentry") > 0
+    database: Database
+    settings: dict
+    backup: Path | None = None
 
 
-def test_one_that_is_killed_leaves_an_empty_database(backup, empty):
-    database, settings = empty
-    command = [sys.executable, "manage.py", "restore", str(backup)]
-    process = subprocess.Popen(
-        command, cwd=PROJECT, env={**os.environ, **{name: str(value) for name, value in settings.items()}}
-    )
-    working = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pg_restore' AND datname = %s"
-    wait_for(lambda: database.value(working, database.name), "rows are being restored")
-    process.kill()
-    process.wait()
-    wait_for(lambda: not database.value(working, database.name), "pg_restore has ended")
-    if not database.rows(TABLES):
-        manage("restore", backup, **settings)
-    assert database.value("SELECT count(*) FROM accounts_user") == 2
+def new_site(database, folder):
+    return Site(database, {"DATABASE_URL": database.url, "VAR_DIR": folder, "BACKUP_PASSPHRASE": PASSPHRASE})
 
 
-def test_a_backup_is_verified_beside_the_site(filled, backup):
-    before = rows_of(filled[0])
-    said = manage("verify_backup", backup, BACKUP_PASSPHRASE=PASSPHRASE, **filled[1]).stdout
-    assert "can be restored" in said
-    assert rows_of(filled[0]) == before
-    wrong = manage("verify_backup", backup, check=False, BACKUP_PASSPHRASE="another", **filled[1])
-    assert "passphrase" in wrong.stderr
-    assert "Traceback" not in wrong.stderr
+@pytest.fixture(scope="module")
+def first(postgres, template, tmp_path_factory):
+    """A site with two people, and an encrypted backup that was made while others wrote to it."""
+    with new_database(postgres, template=template.name) as database:
+        site = new_site(database, tmp_path_factory.mktemp("first"))
+        over = threading.Event()
+
+        def write():
+            while not over.wait(0.01):
+                database.rows(INSERT)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            manage("shell", "--verbosity", "0", "-c", FILL_AND_BACK_UP, **site.settings)
+        finally:
+            over.set()
+            writer.join()
+        [site.backup] = (site.settings["VAR_DIR"] / "backups").iterdir()
+        yield site
 
 
-def test_another_secret_key_is_refused(backup, empty):
-    database, settings = empty
-    refused = manage("restore", backup, check=False, SECRET_KEY="x" * 50, **settings)
-    assert "SECRET_KEY is another one" in refused.stderr
-    assert not database.rows(TABLES)
+@pytest.fixture(scope="module")
+def moved(first, tmp_path_factory):
+    """The same site restored on a server of its operator's own, and a backup of that, which is not encrypted."""
+    with own_postgres() as database:
+        site = new_site(database, tmp_path_factory.mktemp("moved"))
+        said = manage("restore", first.backup, **site.settings).stdout
+        assert "Counts, triggers, sums, secrets and windows are as they were." in said
+        site.backup = tmp_path_factory.mktemp("backups") / "site.backup"
+        said = manage("backup", site.backup, **site.settings | {"BACKUP_PASSPHRASE": ""}).stdout
+        assert f"verify_backup {site.backup}" in said
+        assert "not encrypted" in said
+        yield site
 
 
-def test_one_of_a_later_version_is_refused(backup, empty, tmp_path):
-    file = BackupFile(backup, PASSPHRASE)
+@pytest.fixture
+def empty(postgres, tmp_path):
+    """A site that is still to be restored."""
+    with new_database(postgres) as database:
+        yield new_site(database, tmp_path / "var")
+
+
+def test_a_restored_site_has_each_row_and_the_key(first, moved):
+    expected, found = rows_of(first.database), rows_of(moved.database)
+    written, restored = set(expected.pop(INSERTED)), set(found.pop(INSERTED))
+    assert found == expected
+    assert restored
+    assert restored < written
+    assert key_of(first.settings) == key_of(moved.settings)
+
+
+def test_a_backup_is_verified_in_an_embedded_database_of_its_own(moved):
+    before = rows_of(moved.database)
+    assert "can be restored" in manage("verify_backup", moved.backup, **moved.settings).stdout
+    assert rows_of(moved.database) == before
+
+
+def test_one_that_is_killed_leaves_an_empty_database_which_is_restored_once(first, empty):
+    command = [sys.executable, "manage.py", "restore", str(first.backup)]
+    database = empty.database
+    working = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'psql' AND datname = %s"
+    with psycopg.connect(dbname=database.name, **database.address) as other:
+        other.execute("CREATE TABLE conversations_message ()")  # holds the restore up in its midst
+        process = subprocess.Popen(command, cwd=PROJECT, env=environment(empty.settings), stdout=subprocess.DEVNULL)
+        held_up = f"{working} AND wait_event_type = 'Lock'"
+        wait_for(lambda: database.value(held_up, database.name), "the restore is held up")
+        process.kill()
+        process.wait()
+        other.rollback()
+    wait_for(lambda: not database.value(working, database.name), "psql has ended")
+    assert not empty.database.rows(TABLES)
+    [refused] = run_each([("restore", first.backup)] * 2, **empty.settings)
+    assert "has tables already" in refused
+    assert rows_of(empty.database).keys() == rows_of(first.database).keys()
+
+
+def test_what_can_t_be_restored_changes_nothing(first, moved, empty, tmp_path):
+    whole = moved.backup.read_bytes()
+    changed = bytearray(whole)
+    changed[whole.index(b"PGDMP") + 1_000] ^= 1
+    (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "changed").write_bytes(changed)
+    file = BackupFile(moved.backup)
     contents = file.check()
     contents["migrations"].append(["conversations", "0099_of_tomorrow"])
     write_backup(tmp_path / "later", version="9.0", contents=contents, parts=file.read_database())
-    refused = manage("restore", tmp_path / "later", check=False, **empty[1])
-    assert "has migrations that this one" in refused.stderr
-    assert not empty[0].rows(TABLES)
+    refused = {
+        ("restore", tmp_path / "cut"): "damaged",
+        ("verify_backup", tmp_path / "cut"): "damaged",
+        ("restore", tmp_path / "changed"): "damaged",
+        ("restore", tmp_path / "later"): "made by version 9.0, which has migrations that this one",
+        ("restore", first.backup): "The passphrase of",
+        ("restore", moved.backup): "SECRET_KEY is another one",
+    }
+    said = run_each(refused, **empty.settings | {"SECRET_KEY": "x" * 50, "BACKUP_PASSPHRASE": "another"})
+    assert [(reason, line) for reason, line in zip(refused.values(), said, strict=True) if reason not in line] == []
+    assert not empty.database.rows(TABLES)

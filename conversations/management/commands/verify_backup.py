@@ -13,9 +13,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from conversations.management.backups import PASSPHRASE, add_passphrase_argument, read_passphrase
+from chatsite.backups.backup_file import BackupFile, BackupUnreadable
+from conversations.management.backups import add_passphrase_argument, read_passphrase
 
-LOCAL = {"SITE_URL": "http://localhost:8000", "DATABASE_URL": "", "SECRET_KEY": ""}
+OTHER_THAN_THE_SITE = {"SITE_URL": "http://localhost:8000", "DATABASE_URL": "", "SECRET_KEY": ""}
 
 
 class Command(BaseCommand):
@@ -28,12 +29,16 @@ class Command(BaseCommand):
 
     def handle(self, *, file: Path, passphrase_file: Path | None, **options: Any) -> None:
         passphrase = read_passphrase(passphrase_file)
+        try:
+            BackupFile(file, passphrase).check()  # before a database is made for it
+        except BackupUnreadable as error:
+            raise CommandError(str(error)) from None
         with tempfile.TemporaryDirectory(prefix="windowseat-verify-") as folder:
             Path(folder).chmod(0o755)  # the embedded server has an account of its own where root starts it
             restored = subprocess.run(  # noqa: S603
                 [sys.executable, "manage.py", "restore", str(file.absolute())],
                 cwd=settings.BASE_DIR,
-                env=os.environ | LOCAL | {"VAR_DIR": f"{folder}/var", PASSPHRASE: passphrase},
+                env=_environment(Path(folder) / "var", passphrase),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -42,3 +47,8 @@ class Command(BaseCommand):
         if restored.returncode:
             raise CommandError(restored.stderr.strip().removeprefix("CommandError: ") or "It could not be restored.")
         self.stdout.write(f"{file} can be restored: counts, triggers, sums, secrets and windows are as they were.")
+
+
+def _environment(var_dir: Path, passphrase: str) -> dict[str, str]:
+    changed = {**OTHER_THAN_THE_SITE, "VAR_DIR": str(var_dir), "BACKUP_PASSPHRASE": passphrase}
+    return os.environ | changed | {f"{name}_FILE": "" for name in changed}
