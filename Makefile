@@ -2,7 +2,7 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run manage test test-fast lint lint-js format typecheck clients codex soak faults bench peers lock messages hooks production static
+.PHONY: help run backup manage test test-fast lint lint-js format typecheck clients codex soak faults bench peers lock messages hooks production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -29,6 +29,9 @@ help:  ## List these commands
 
 run: $(INSTALLED)  ## Start the site: prepares the database, prints the address (PORT=9000 make run for another port)
 	@$(PYTHON) manage.py serve
+
+backup: $(INSTALLED)  ## Write all data of the site into one file while it runs: make backup, or make backup ARGS=FILE
+	@$(PYTHON) manage.py backup $(ARGS)
 
 manage: $(INSTALLED)  ## Any command of Django's: make manage ARGS="shell"
 	@$(PYTHON) manage.py $(ARGS)

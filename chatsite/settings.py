@@ -336,6 +336,17 @@ REDIS_URL = ENV.text(
 if PROCESSES > 1 and not REDIS_URL:
     raise ImproperlyConfigured("PROCESSES above 1 needs REDIS_URL, which carries live text between the processes.")
 
+BACKUP_FOLDER = ENV.path(
+    "BACKUP_FOLDER",
+    default=VAR_DIR / "backups",
+    shown="var/backups",
+    help="Folder for backups that are given no other place. One on another disk survives this one.",
+)
+BACKUP_PASSPHRASE = ENV.text(
+    "BACKUP_PASSPHRASE",
+    help="Encrypts backups, which else can be read by who has the file. Without it an encrypted one can't be restored.",
+)
+
 if DATABASE_URL:
     try:
         _database = parse_database_url(DATABASE_URL)

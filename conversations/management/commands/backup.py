@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import time
 from argparse import ArgumentParser
 from pathlib import Path
@@ -12,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from chatsite.backups.backup_file import BackupNotWritten
 from chatsite.backups.database_copy import DatabaseCopyFailed
-from conversations.management.backups import add_passphrase_argument, make_backup, read_passphrase
+from conversations.management.backups import add_passphrase_argument, make_backup, place_of_backup, read_passphrase
 
 
 class Command(BaseCommand):
@@ -22,14 +21,19 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="the file to make, or a folder, in which it is named by the time")
+        parser.add_argument(
+            "file",
+            type=Path,
+            nargs="?",
+            help="the file to make, or a folder, in which it is named by the time; else BACKUP_FOLDER is that folder",
+        )
         add_passphrase_argument(parser)
 
-    def handle(self, *, file: Path, passphrase_file: Path | None, **options: Any) -> None:
+    def handle(self, *, file: Path | None, passphrase_file: Path | None, **options: Any) -> None:
         passphrase = read_passphrase(passphrase_file)
-        target = file / f"{dt.datetime.now(dt.UTC):windowseat-%Y%m%d-%H%M%S}.backup" if file.is_dir() else file
         began = time.monotonic()
         try:
+            target = place_of_backup(file)
             made = make_backup(target, passphrase=passphrase)
         except (BackupNotWritten, DatabaseCopyFailed) as error:
             raise CommandError(str(error)) from None
