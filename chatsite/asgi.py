@@ -19,6 +19,7 @@ from django.conf import settings  # noqa: E402
 from chatsite.middleware.socket_origin import SiteOriginValidator  # noqa: E402
 from conversations.live.redis_echo import redis_echo  # noqa: E402
 from conversations.runs.background_writer import summary_writer, title_writer  # noqa: E402
+from conversations.runs.backup_maker import BackupMaker  # noqa: E402
 from conversations.runs.importer import Importer  # noqa: E402
 from conversations.runs.indexer import Indexer  # noqa: E402
 from conversations.runs.message_counter import MessageCounter  # noqa: E402
@@ -41,8 +42,9 @@ Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """Run the workers inside this process from start-up to shut-down, or only reap, if other processes run them."""
     writers = summary_writer(), title_writer()
+    indexers = Indexer(), MessageIndexer(), MessageCounter()
     workers = (
-        (redis_echo, Indexer(), MessageIndexer(), MessageCounter(), *writers, Importer(), WebhookSender(), Worker())
+        (redis_echo, *indexers, *writers, Importer(), WebhookSender(), BackupMaker(), Worker())
         if settings.RUN_WORKER and settings.PROCESSES == 1
         else (redis_echo, Reaper(), PoolNotes())
     )

@@ -342,6 +342,18 @@ BACKUP_FOLDER = ENV.path(
     shown="var/backups",
     help="Folder for backups that are given no other place. One on another disk survives this one.",
 )
+BACKUP_EVERY_HOURS = ENV.integer(
+    "BACKUP_EVERY_HOURS",
+    default=0,
+    maximum=8_760,
+    help="Hours after which the worker makes another backup into `BACKUP_FOLDER`; 0 is never.",
+)
+BACKUPS_KEPT = ENV.integer(
+    "BACKUPS_KEPT",
+    default=7,
+    minimum=1,
+    help="How many of those are kept. Others in that folder are never deleted.",
+)
 BACKUP_PASSPHRASE = ENV.text(
     "BACKUP_PASSPHRASE",
     help="Encrypts backups, which else can be read by who has the file. Without it an encrypted one can't be restored.",

@@ -10,6 +10,7 @@ class ConversationsConfig(AppConfig):
         from chatsite.health.redis_probe import register_hearing
 
         from . import checks  # noqa: F401  # registers them
+        from .backup_probe import register_backup_probe
         from .live.redis_echo import redis_echo
         from .services.deletion_signals import connect_signals
         from .worker_probe import register_worker_probe
@@ -17,3 +18,4 @@ class ConversationsConfig(AppConfig):
         connect_signals()
         register_hearing(lambda: redis_echo.hears)
         register_worker_probe()
+        register_backup_probe()

@@ -18,7 +18,7 @@ from tests.support.source import imports, module_name, python_files, top_level_n
 FLOORS = """
 chatsite
 management · urls · apps · migrations
-sockets · views · admin · runs · forms · checks · worker_probe · templatetags
+sockets · views · admin · runs · forms · checks · worker_probe · backup_probe · templatetags
 rendering | wording
 services · selectors · access · grounding · tools · reconciliation · live.session_watcher
 models | providers · parsing | live
@@ -39,7 +39,7 @@ FLOORS_INSIDE = {
         conversations
         replies
         limits
-        grounding | windows | review | message_index
+        grounding | windows | review | message_index | backups
         summaries | titles | webhooks
         ledger
         language_models

@@ -22,7 +22,7 @@ import os
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,6 +31,7 @@ import pyrage
 FORMAT = 1
 HEAD, KEY, CONTENTS, DATABASE, END = "windowseat-backup.json", "key.age", "contents.json", "database/", "end.json"
 PART_BYTES = 16 * 2**20
+DRAFT = ".{}.part"  # the name of a file while it is written
 LARGEST_MEMBER_BYTES = 64 * 2**20  # of a file that may come from elsewhere
 
 
@@ -44,15 +45,27 @@ class BackupNotWritten(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BackupHead:
-    """What a backup says of itself without its passphrase. *version* is that of the product."""
+    """What a backup says of itself without its passphrase. *version* is that of the product.
+
+    *site* tells those of one site from those of others; *is_scheduled* are those that no person asked for.
+    """
 
     version: str
     made_at: dt.datetime
     is_encrypted: bool
+    site: str = ""
+    is_scheduled: bool = False
 
 
 def write_backup(
-    target: Path, *, version: str, contents: Mapping[str, Any], parts: Iterable[bytes], passphrase: str = ""
+    target: Path,
+    *,
+    version: str,
+    contents: Mapping[str, Any],
+    parts: Iterable[bytes],
+    passphrase: str = "",
+    site: str = "",
+    is_scheduled: bool = False,
 ) -> int:
     """Write the backup *target*, whole or not at all, and return its size in bytes.
 
@@ -61,9 +74,10 @@ def write_backup(
     """
     if target.exists():
         raise BackupNotWritten(f"{target} exists already. Choose another name: nothing is written over.")
+    head = BackupHead(version, dt.datetime.now(dt.UTC), bool(passphrase), site, is_scheduled)
     try:
         with _draft_of(target) as (draft, path):
-            _write_members(draft, version=version, contents=contents, parts=parts, passphrase=passphrase)
+            _write_members(draft, head, contents=contents, parts=parts, passphrase=passphrase)
             draft.flush()
             os.fsync(draft.fileno())
             os.link(path, target)
@@ -78,7 +92,7 @@ def write_backup(
 @contextmanager
 def _draft_of(target: Path) -> Iterator[tuple[IO[bytes], Path]]:
     """Yield the file that is written first and its path, locked for this process; it is gone afterwards."""
-    path = target.with_name(f".{target.name}.part")
+    path = target.with_name(DRAFT.format(target.name))
     path.touch(mode=0o600)
     with path.open("r+b") as draft:
         try:
@@ -101,10 +115,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _write_members(
-    draft: IO[bytes], *, version: str, contents: Mapping[str, Any], parts: Iterable[bytes], passphrase: str
+    draft: IO[bytes], head: BackupHead, *, contents: Mapping[str, Any], parts: Iterable[bytes], passphrase: str
 ) -> None:
-    made_at = dt.datetime.now(dt.UTC)
-    head = {"format": FORMAT, "version": version, "made_at": made_at.isoformat(), "is_encrypted": bool(passphrase)}
     key = pyrage.x25519.Identity.generate() if passphrase else None
     digest = hashlib.sha256()
     with tarfile.open(fileobj=draft, mode="w|", format=tarfile.PAX_FORMAT) as archive:
@@ -114,10 +126,10 @@ def _write_members(
             if key is not None and is_secret:
                 name, data = f"{name}.age", pyrage.encrypt(data, [key.to_public()])
             member = tarfile.TarInfo(name)
-            member.size, member.mtime, member.mode = len(data), int(made_at.timestamp()), 0o600
+            member.size, member.mtime, member.mode = len(data), int(head.made_at.timestamp()), 0o600
             archive.addfile(member, io.BytesIO(data))
 
-        add(HEAD, _as_json(head), is_secret=False)
+        add(HEAD, _as_json({"format": FORMAT, **asdict(head), "made_at": head.made_at.isoformat()}), is_secret=False)
         if key is not None:
             add(KEY, pyrage.passphrase.encrypt(str(key).encode(), passphrase), is_secret=False)
         add(CONTENTS, _as_json(contents))
@@ -216,8 +228,13 @@ def _head_from(data: bytes) -> BackupHead:
         made_by = read.get("version")
         raise BackupUnreadable(f"It is a backup of a later form, made by version {made_by}. Use that or a newer one.")
     try:
-        made_at = dt.datetime.fromisoformat(read["made_at"])
-        return BackupHead(str(read["version"]), made_at, read["is_encrypted"] is True)
+        return BackupHead(
+            version=str(read["version"]),
+            made_at=dt.datetime.fromisoformat(read["made_at"]).astimezone(dt.UTC),
+            is_encrypted=read["is_encrypted"] is True,
+            site=str(read.get("site")),
+            is_scheduled=read.get("is_scheduled") is True,
+        )
     except (KeyError, TypeError, ValueError):
         raise BackupUnreadable("It is damaged: what it says of itself is not whole.") from None
 

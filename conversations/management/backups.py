@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import DatabaseError, connection, transaction
+from django.utils.crypto import salted_hmac
 
 from chatsite.backups.backup_file import PART_BYTES, BackupFile, BackupHead, BackupNotWritten, write_backup
 from chatsite.backups.database_copy import LIBPQ_PARAMETERS, dump_database, restore_database
@@ -62,7 +63,7 @@ def place_of_backup(chosen: Path | None) -> Path:
     return folder / f"{dt.datetime.now(dt.UTC):windowseat-%Y%m%d-%H%M%S}.backup"
 
 
-def make_backup(target: Path, *, passphrase: str = "") -> MadeBackup:
+def make_backup(target: Path, *, passphrase: str = "", is_scheduled: bool = False) -> MadeBackup:
     """Write *target* with the database as it is at one moment. Raises `BackupNotWritten` and `DatabaseCopyFailed`."""
     with transaction.atomic(), connection.cursor() as cursor:
         for statement in ONE_MOMENT:
@@ -77,8 +78,15 @@ def make_backup(target: Path, *, passphrase: str = "") -> MadeBackup:
             contents=contents | {"secret_key": settings.SECRET_KEY},
             parts=parts,
             passphrase=passphrase,
+            site=site_of_backups(),
+            is_scheduled=is_scheduled,
         )
     return MadeBackup(size, len(contents["tables"]), sum(contents["tables"].values()))
+
+
+def site_of_backups() -> str:
+    """Return what tells this site's backups from another's in the same folder: it is the same after a restore."""
+    return salted_hmac("windowseat.backups", "site").hexdigest()[:16]
 
 
 def restore_backup(

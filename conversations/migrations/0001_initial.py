@@ -1108,6 +1108,15 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='BackupSchedule',
+            fields=[
+                ('id', models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
+                ('tried_at', models.DateTimeField(null=True)),
+                ('made_at', models.DateTimeField(null=True)),
+                ('failure', models.TextField(blank=True, db_default='')),
+            ],
+        ),
+        migrations.CreateModel(
             name='WorkerHeartbeat',
             fields=[
                 ('name', models.CharField(max_length=100, primary_key=True, serialize=False)),

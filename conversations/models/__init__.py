@@ -2,6 +2,7 @@
 
 from .api_heartbeat import ApiHeartbeat
 from .api_key import ApiKey, ApiScope
+from .backup_schedule import BackupSchedule
 from .calibration import Calibration
 from .completion import Completion
 from .conversation import Conversation
@@ -45,6 +46,7 @@ __all__ = [
     "ApiHeartbeat",
     "ApiKey",
     "ApiScope",
+    "BackupSchedule",
     "Calibration",
     "Completion",
     "Conversation",

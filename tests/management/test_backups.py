@@ -34,7 +34,7 @@ for name in ("alice", "bob"):
     said = [{"role": role, "content": f"{name} {turn} \\u2708"} for turn in range(10) for role in ("user", "assistant")]
     ChatHistory.from_openai(user=user, messages=said)
     set_webhook(make_key(user, name="a program").key, "https://hooks.example.org/")
-call_command("backup")
+call_command("backup", "--scheduled")
 """
 RUN_EACH = """
 import sys
@@ -120,6 +120,7 @@ def first(postgres, template, tmp_path_factory):
             over.set()
             writer.join()
         [site.backup] = (site.settings["VAR_DIR"] / "backups").iterdir()
+        assert BackupFile(site.backup).read_head().is_scheduled
         yield site
 
 

@@ -12,6 +12,11 @@ from conversations.models import Completion, Run
 from conversations.runs.claim import claim_runs
 from conversations.runs.reaper import reap_once
 from conversations.selectors.figures import live_gauges
+from conversations.services.backups.backup_schedule import (
+    claim_scheduled_backup,
+    note_failed_backup,
+    note_made_backup,
+)
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.replies.prepare_reply import prepare_reply
 from tests.support.ledger import open_for
@@ -46,6 +51,17 @@ def test_without_the_token_there_is_no_such_page(client, settings, header):
     assert client.get("/metrics", headers={"Authorization": header}).status_code == 404
     settings.METRICS_TOKEN = TOKEN
     assert client.get("/metrics", headers={"Authorization": header}).status_code == 404
+
+
+def test_the_age_of_the_newest_scheduled_backup_is_told(figures):
+    assert not [name for name in figures() if "backup" in name]
+    claim_scheduled_backup(every=dt.timedelta(hours=1))
+    note_failed_backup("no room")
+    assert {name: value for name, value in figures().items() if "backup" in name} == {"windowseat_backup_failed": 1}
+    note_made_backup()
+    found = figures()
+    assert found["windowseat_backup_failed"] == 0
+    assert 0 <= found["windowseat_backup_age_seconds"] < 100
 
 
 def test_runs_and_their_ages_are_told(figures):

@@ -7,11 +7,19 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from chatsite.backups.backup_file import BackupNotWritten
 from chatsite.backups.database_copy import DatabaseCopyFailed
-from conversations.management.backups import add_passphrase_argument, make_backup, place_of_backup, read_passphrase
+from chatsite.backups.kept_backups import OLD_ONES_STAY, delete_old_backups
+from conversations.management.backups import (
+    add_passphrase_argument,
+    make_backup,
+    place_of_backup,
+    read_passphrase,
+    site_of_backups,
+)
 
 
 class Command(BaseCommand):
@@ -27,14 +35,19 @@ class Command(BaseCommand):
             nargs="?",
             help="the file to make, or a folder, in which it is named by the time; else BACKUP_FOLDER is that folder",
         )
+        parser.add_argument(
+            "--scheduled",
+            action="store_true",
+            help="make it as the worker does: into BACKUP_FOLDER, where as many as BACKUPS_KEPT of these are kept",
+        )
         add_passphrase_argument(parser)
 
-    def handle(self, *, file: Path | None, passphrase_file: Path | None, **options: Any) -> None:
+    def handle(self, *, file: Path | None, passphrase_file: Path | None, scheduled: bool, **options: Any) -> None:
         passphrase = read_passphrase(passphrase_file)
         began = time.monotonic()
         try:
-            target = place_of_backup(file)
-            made = make_backup(target, passphrase=passphrase)
+            target = place_of_backup(None if scheduled else file)
+            made = make_backup(target, passphrase=passphrase, is_scheduled=scheduled)
         except (BackupNotWritten, DatabaseCopyFailed) as error:
             raise CommandError(str(error)) from None
         self.stdout.write(
@@ -43,4 +56,16 @@ class Command(BaseCommand):
         )
         if not passphrase:
             self.stdout.write("It is not encrypted, and holds all conversations and the secret key: keep it safe.")
+        if scheduled:
+            self._delete_old(target)
         self.stdout.write(f"Try it now and then: manage.py verify_backup {target}")
+
+    def _delete_old(self, newest: Path) -> None:
+        try:
+            deleted = delete_old_backups(
+                newest.parent, site=site_of_backups(), keep=settings.BACKUPS_KEPT, newest=newest
+            )
+        except OSError as error:
+            raise CommandError(f"{newest} was made; older ones stay: {error}", returncode=OLD_ONES_STAY) from None
+        for path in deleted:
+            self.stdout.write(f"Deleted {path}.")

@@ -21,6 +21,7 @@ from conversations.management.memory import return_freed_memory
 from conversations.management.startup import require_database
 from conversations.metrics import REGISTRY
 from conversations.runs.background_writer import summary_writer, title_writer
+from conversations.runs.backup_maker import BackupMaker
 from conversations.runs.importer import Importer
 from conversations.runs.indexer import Indexer
 from conversations.runs.message_counter import MessageCounter
@@ -74,6 +75,7 @@ async def work(*, say_ready: Callable[[], None], say_stopping: Callable[[], None
         title_writer(),
         Importer(),
         WebhookSender(),
+        BackupMaker(),
         PoolNotes(),
         Worker(),
     )

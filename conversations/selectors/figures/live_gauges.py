@@ -26,7 +26,9 @@ SELECT count(*) FILTER (WHERE state = 'waiting'), count(*) FILTER (WHERE state =
        coalesce(extract(epoch FROM statement_timestamp() - min(waiting_since) FILTER (WHERE state = 'waiting')), 0),
        coalesce(extract(epoch FROM statement_timestamp() - min(lease_until) FILTER (WHERE state = 'running')), 0),
        (SELECT coalesce(sum(reserved_usd), 0) FROM conversations_spending WHERE user_id IS NULL AND period = 'day'
-        AND begins_on >= current_date - 1)
+        AND begins_on >= current_date - 1),
+       (SELECT extract(epoch FROM statement_timestamp() - made_at) FROM conversations_backupschedule),
+       (SELECT (failure <> '')::int FROM conversations_backupschedule)
 FROM conversations_run WHERE state <> 'ended'
 """
 POOL = {
@@ -52,7 +54,7 @@ class LiveGauges(Collector):
 
     def collect(self) -> Iterator[Metric]:
         if (row := self._current_row()) is not None:
-            *runs, queue_seconds, lease_over_seconds, reserved_usd = row
+            *runs, queue_seconds, lease_over_seconds, reserved_usd, backup_age_seconds, backup_failed = row
             family = GaugeMetricFamily("windowseat_runs", "Runs that have not ended, by state.", labels=["state"])
             for state, number in zip(RUN_STATES, runs, strict=True):
                 family.add_metric([state], number)
@@ -64,6 +66,10 @@ class LiveGauges(Collector):
                 lease_over_seconds,
             )
             yield _gauge("reserved_usd", "US dollars held for requests and tool loops under way.", reserved_usd)
+            if backup_age_seconds is not None:
+                yield _gauge("backup_age_seconds", "How old the newest scheduled backup is.", backup_age_seconds)
+            if backup_failed is not None:
+                yield _gauge("backup_failed", "1 while the last scheduled backup failed, else 0.", backup_failed)
         for name, number in () if are_metrics_shared() else _pool_figures().items():
             yield _gauge(f"database_{name}", POOL[name], number)
 

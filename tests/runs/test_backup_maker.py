@@ -1,0 +1,82 @@
+"""The backup maker: one process of several makes what is due, and how it ended is noted and logged.
+
+The command itself is tried in tests/management; here it is a smaller process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+
+import pytest
+
+from conversations.models import BackupSchedule
+from conversations.runs import backup_maker as module
+from conversations.runs.backup_maker import BackupMaker
+from tests.support.waiting import in_thread, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def command(monkeypatch, settings):
+    """A function that sets what is run in place of the command."""
+    settings.BACKUP_EVERY_HOURS = 24
+    return lambda script: monkeypatch.setattr(module, "COMMAND", (sys.executable, "-S", "-c", script))
+
+
+async def schedule():
+    return await in_thread(BackupSchedule.objects.get)
+
+
+async def test_of_several_processes_one_makes_it(command, tmp_path):
+    command(f"open({str(tmp_path / 'made')!r}, 'x').close()")
+    made = await asyncio.gather(*(BackupMaker().make_due() for _ in range(4)))
+    assert sorted(made) == [False, False, False, True]
+    assert (tmp_path / "made").exists()
+    assert (await schedule()).made_at
+    assert not await BackupMaker().make_due()
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("import sys; sys.exit('a warning\\nCommandError: there is no room')", "there is no room"),
+        ("import os; os.kill(os.getpid(), 9)", "it said nothing"),
+    ],
+)
+async def test_a_failure_is_noted_and_logged(command, caplog, script, reason):
+    command(script)
+    assert await BackupMaker().make_due()
+    noted = await schedule()
+    assert (noted.failure, noted.made_at) == (reason, None)
+    [record] = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert record.reason == reason
+
+
+async def test_older_ones_that_stay_are_no_failure(command, caplog):
+    command("import sys; print('CommandError: older ones stay', file=sys.stderr); sys.exit(3)")
+    await BackupMaker().make_due()
+    noted = await schedule()
+    assert noted.made_at
+    assert not noted.failure
+    assert [record.reason for record in caplog.records if record.levelno == logging.WARNING] == ["older ones stay"]
+
+
+async def test_one_that_is_being_made_at_the_end_is_killed_and_due_again(command, tmp_path, monkeypatch):
+    command(f"import time; open({str(tmp_path / 'begun')!r}, 'x').close(); time.sleep(600)")
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0.05)
+    maker = BackupMaker()
+    await maker.start()
+    await wait_until((tmp_path / "begun").exists)
+    await maker.drain()
+    assert (await schedule()).tried_at is None
+
+
+async def test_without_a_schedule_none_is_made(settings):
+    settings.BACKUP_EVERY_HOURS = 0
+    maker = BackupMaker()
+    await maker.start()
+    await maker.drain()
+    assert not await in_thread(BackupSchedule.objects.exists)
