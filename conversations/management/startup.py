@@ -81,6 +81,15 @@ def require_schema() -> None:
             raise CommandError(f"{difference[0].upper()}{difference[1:]}. {OTHER_DATABASE}")
 
 
+def require_connection() -> None:
+    """Raise `CommandError`, with one sentence, if the database can't be reached."""
+    try:
+        with connect_briefly():
+            pass
+    except (PsycopgError, DatabaseError) as error:
+        raise CommandError(database_sentence(error)) from None
+
+
 def require_database() -> None:
     """Raise `CommandError`, with one sentence, if a process that does not migrate can't work with the database."""
     try:

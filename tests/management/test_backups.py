@@ -190,6 +190,7 @@ def test_what_can_t_be_restored_changes_nothing(first, moved, empty, tmp_path):
     contents["migrations"].append(["conversations", "0099_of_tomorrow"])
     write_backup(tmp_path / "later", version="9.0", contents=contents, parts=file.read_database())
     refused = {
+        ("backup", tmp_path / "none"): "migrations are not applied",
         ("restore", tmp_path / "cut"): "damaged",
         ("verify_backup", tmp_path / "cut"): "damaged",
         ("restore", tmp_path / "changed"): "damaged",

@@ -100,11 +100,16 @@ def test_root_and_the_owner_share_one_server(start_user, var_dir):
     assert start_user().sql(START_TIME) == start_user(prefix=prefix).sql(START_TIME)
 
 
-def test_data_of_another_version_is_refused(start_user, server):
+@pytest.mark.parametrize(
+    ("version", "advice"), [("16", "make manage ARGS='restore chats.backup'"), ("19", "or a newer one")]
+)
+def test_data_of_another_version_are_refused_with_what_to_do(start_user, server, version, advice):
     server.paths.data.mkdir(parents=True)
     choose_account(server.paths.data).take_over(server.paths.data)
-    (server.paths.data / "PG_VERSION").write_text("16\n")
-    assert "was made by PostgreSQL 16" in start_user().error()
+    (server.paths.data / "PG_VERSION").write_text(f"{version}\n")
+    error = start_user().error()
+    assert f"was made by PostgreSQL {version}" in error
+    assert advice in error
 
 
 def test_the_error_ends_with_what_the_server_said(start_user, server):

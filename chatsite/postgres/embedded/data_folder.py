@@ -41,7 +41,20 @@ def prepare_data_folder(paths: ServerPaths) -> None:
     grant_read_access(account, binaries().parent)
     version = (paths.data / "PG_VERSION").read_text().strip()
     if version != VERSION:
-        raise PostgresDidNotStart(f"{paths.data} was made by PostgreSQL {version}; this is {VERSION}.")
+        raise PostgresDidNotStart(_say_other_version(paths.data, version))
+
+
+def _say_other_version(data: Path, version: str) -> str:
+    """Return what to do with data of another major version, in one line. They are never changed by another one."""
+    made = (
+        f"{data} was made by PostgreSQL {version}, and this version of Windowseat has {VERSION}. Nothing was changed."
+    )
+    if version.isdecimal() and int(version) > int(VERSION):
+        return f"{made} Start the version of Windowseat that made it, or a newer one."
+    return (
+        f"{made} With the version that made it: make backup ARGS=chats.backup. Rename the folder to "
+        f"{data.name}-{version}, and keep it. Then with this one: make manage ARGS='restore chats.backup' and make run."
+    )
 
 
 def _make_data_folder(data: Path) -> None:

@@ -20,6 +20,7 @@ from conversations.management.backups import (
     read_passphrase,
     site_of_backups,
 )
+from conversations.management.startup import require_database
 
 
 class Command(BaseCommand):
@@ -44,6 +45,7 @@ class Command(BaseCommand):
 
     def handle(self, *, file: Path | None, passphrase_file: Path | None, scheduled: bool, **options: Any) -> None:
         passphrase = read_passphrase(passphrase_file)
+        require_database()
         began = time.monotonic()
         try:
             target = place_of_backup(None if scheduled else file)

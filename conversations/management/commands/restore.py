@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from chatsite.backups.backup_file import BackupFile, BackupUnreadable
 from chatsite.backups.database_copy import DatabaseCopyFailed
 from conversations.management.backups import RestoreRefused, add_passphrase_argument, read_passphrase, restore_backup
+from conversations.management.startup import require_connection
 
 
 class Command(BaseCommand):
@@ -33,6 +34,7 @@ class Command(BaseCommand):
             if options["show_secret_key"]:
                 self.stdout.write(backup.check()["secret_key"])
                 return
+            require_connection()
             head, wrong = restore_backup(
                 backup, keeps_secret_key=options["keep_secret_key"], tell=lambda line: self.stdout.write(f"{line} …")
             )
