@@ -5,51 +5,18 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import secrets
 import socket
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from urllib.parse import urlsplit
 
 import openai
 import pytest
 
-from chatsite.accounts.sign_up.one_time_links import hash_token
+from tests.support.api_clients import HELLO, client_of, in_conversation, make_key, post_raw, revoke, rows_of
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 from .conftest import checked
-
-STORE_KEY = """
-INSERT INTO conversations_apikey (public_id, name, lookup, secret_digest, scopes, language_models, requests_per_minute,
-                                  money_per_day_usd, is_bound, created_at, owner_id)
-SELECT gen_random_uuid(), 'a program', %s, %s, %s, %s, %s, %s, false, now(), id FROM accounts_user WHERE email = %s
-"""
-ROWS = """
-SELECT row.*, key.name AS key_name FROM conversations_completion row
-JOIN conversations_apikey key ON key.id = row.api_key_id WHERE key.lookup = %s ORDER BY row.id
-"""
-HELLO = [{"role": "user", "content": "Say hello."}]
-
-
-def make_key(site, *, scopes=("chat",), language_models=(), per_minute=None, per_day_usd=None):
-    """Store a key of the site's person as the account page does, and return its text."""
-    lookup, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-    values = (lookup, hash_token(secret), list(scopes), list(language_models), per_minute, per_day_usd)
-    site.database.rows(STORE_KEY, *values, site.browser.person)
-    return f"wsk_{lookup}_{secret}"
-
-
-def revoke(site, key):
-    site.database.rows("UPDATE conversations_apikey SET revoked_at = now() WHERE lookup = %s", key.split("_")[1])
-
-
-def client_of(site, key, **options):
-    return openai.OpenAI(base_url=f"{site.address}/v1", api_key=key, timeout=PATIENCE_SECONDS, **options)
-
-
-def rows_of(site, key):
-    return site.database.rows(ROWS, key.split("_")[1])
 
 
 @pytest.fixture(scope="module")
@@ -170,15 +137,6 @@ def test_what_is_not_supported_is_named(site, client, parameter, fields):
 def test_what_is_no_json_is_refused(site, key, body):
     status, answer, _ = post_raw(site, key, body)
     assert (status, answer["error"]["code"]) == (400, "parameter_invalid")
-
-
-def post_raw(site, key, body, path="/v1/chat/completions", **headers):
-    connection = http.client.HTTPConnection(urlsplit(site.address).netloc, timeout=PATIENCE_SECONDS)
-    sent = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", **headers}
-    with suppress(BrokenPipeError, ConnectionResetError):  # what is far too large is not read to its end
-        connection.request("POST", path, body, sent)
-    response = connection.getresponse()
-    return response.status, json.loads(response.read()), response.headers
 
 
 def test_ten_megabytes_are_refused_and_a_long_message_is_not_counted_to_its_end(site, key):
@@ -447,10 +405,6 @@ def test_of_twenty_at_once_with_the_keys_money_for_one_one_goes_out(site):
 
 
 # In a conversation
-
-
-def in_conversation(conversation):
-    return {"extra_headers": {"x-windowseat-conversation": conversation}}
 
 
 def test_a_program_and_the_page_are_in_one_conversation(site, client, key):

@@ -10,10 +10,8 @@ from urllib.parse import urlsplit
 import openai
 import pytest
 
+from tests.support.api_clients import ANSWER, TOOL, client_of, make_key, sent_messages
 from tests.support.patience import PATIENCE_SECONDS, wait_for
-
-from .test_api import client_of, make_key
-from .test_responses import ANSWER, TOOL, sent
 
 HELLO = {"type": "message", "role": "user", "content": "My name is Ada."}
 SAID = {"type": "message", "role": "assistant", "content": "Hello Ada."}
@@ -39,7 +37,11 @@ def test_a_conversation_begins_with_items_and_goes_on_with_a_response(site, clie
     conversation = client.conversations.create(items=[HELLO, SAID], metadata={"a": "b"})
     assert (conversation.object, conversation.metadata) == ("conversation", {"a": "b"})
     response = client.responses.create(model="ok", input="What is my name?", conversation=conversation.id)
-    assert sent(site) == [("user", "My name is Ada."), ("assistant", "Hello Ada."), ("user", "What is my name?")]
+    assert sent_messages(site) == [
+        ("user", "My name is Ada."),
+        ("assistant", "Hello Ada."),
+        ("user", "What is my name?"),
+    ]
     items = list(client.conversations.items.list(conversation.id, order="asc"))
     assert [(item.role, item.content[0].text, item.status) for item in items] == [
         ("user", "My name is Ada.", "completed"),
@@ -69,7 +71,7 @@ def test_a_conversation_that_is_begun_here_is_on_the_page_and_the_other_way_roun
     assert len(list(client.conversations.items.list(mine))) == 2
     client.conversations.items.create(mine, items=[HELLO, CALL, OUTPUT, SAID])
     client.responses.create(model="ok", input="And?", conversation=mine)
-    assert sent(site)[-3:] == [("user", "My name is Ada."), ("assistant", "Hello Ada."), ("user", "And?")]
+    assert sent_messages(site)[-3:] == [("user", "My name is Ada."), ("assistant", "Hello Ada."), ("user", "And?")]
 
 
 def test_items_come_in_pages_and_one_by_one(client):

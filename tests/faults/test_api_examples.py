@@ -9,8 +9,7 @@ import uuid
 from pathlib import Path
 
 from conversations.core.api.webhook_events import sign_event, write_event
-
-from .test_api import make_key
+from tests.support.api_clients import make_key
 
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -19,8 +19,7 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks
 
 from tests.core.test_api_bodies import RULES
-
-from .test_api import HELLO, client_of, make_key
+from tests.support.api_clients import HELLO, client_of, make_key
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "4"))
 CHECKS = [

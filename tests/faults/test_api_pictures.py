@@ -10,11 +10,11 @@ import openai
 import pytest
 from PIL import Image
 
+from tests.support.api_clients import client_of, in_conversation, make_key, rows_of
 from tests.support.sent_pictures import picture_digests
 
 from .conftest import checked
 from .sites import configured
-from .test_api import client_of, in_conversation, make_key, rows_of
 
 PICTURE_TOKENS = 300
 URL = "messages[0].content[1].image_url.url"

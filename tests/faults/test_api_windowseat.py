@@ -11,10 +11,8 @@ from urllib.parse import urlsplit
 import openai
 import pytest
 
+from tests.support.api_clients import ANSWER, client_of, conversation_of, make_key, revoke, rows_of
 from tests.support.patience import wait_for
-
-from .test_api import client_of, make_key, revoke, rows_of
-from .test_responses import ANSWER, conversation_of
 
 FACT = "The spare key lies beneath the blue flowerpot."
 FILLER = "word " * 300

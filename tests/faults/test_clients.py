@@ -12,12 +12,12 @@ import subprocess
 
 import pytest
 
+from tests.support.api_clients import make_key, rows_of
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.source import PROJECT
 
 from .conftest import checked
 from .sites import configured
-from .test_api import make_key, rows_of
 
 CLIENTS = PROJECT / ".clients"
 PROGRAMS = PROJECT / "tests/clients/programs"

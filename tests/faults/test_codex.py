@@ -8,10 +8,9 @@ import subprocess
 
 import pytest
 
+from tests.support.api_clients import make_key, rows_of
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.source import PROJECT
-
-from .test_api import make_key, rows_of
 
 CODEX = PROJECT / ".clients/codex/node_modules/.bin/codex"
 ANSWER = "Codex has seen what the command says."

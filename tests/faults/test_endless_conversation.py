@@ -15,13 +15,12 @@ from collections import Counter
 import openai
 import pytest
 
+from tests.support.api_clients import TOOL, client_of, make_key, rows_of, sent_messages
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.source import PROJECT
 from tests.support.upstream import count_prompt
 
 from .conftest import REPEATS_ALL, checked
-from .test_api import client_of, make_key, rows_of
-from .test_responses import TOOL, sent
 
 TURNS = int(os.environ.get("CONVERSATION_TURNS", "500" if REPEATS_ALL else "40"))
 WINDOW_TOKENS = 4_096
@@ -105,7 +104,7 @@ async def test_a_conversation_goes_on_and_remembers(small_site, tmp_path):
         if turn == QUESTION_TURN:
             response = await program.ask(turn, QUESTION, "echo")
             assert "Kestrel" in response.output_text  # it says what it was sent with the question
-            assert not any("Kestrel" in content for _, content in sent(site)[:-1])
+            assert not any("Kestrel" in content for _, content in sent_messages(site)[:-1])
         elif turn % 10 == 0:
             response = await program.call(turn)
         else:

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 import openai
 import pytest
 
+from tests.support.api_clients import HELLO, client_of, in_conversation, make_key, post_raw, rows_of
 from tests.support.patience import wait_for
 
 from .processes import SiteProcess
-from .test_api import HELLO, client_of, in_conversation, make_key, post_raw, rows_of
 
 KEPT = "SELECT * FROM conversations_repeatablerequest WHERE api_key_id = (SELECT id FROM conversations_apikey"
 KEPT += " WHERE lookup = %s) ORDER BY created_at"

@@ -10,19 +10,20 @@ import openai
 import pytest
 from openai.types.responses import Response
 
+from tests.support.api_clients import (
+    ANSWER,
+    TOOL,
+    client_of,
+    conversation_of,
+    make_key,
+    post_raw,
+    revoke,
+    rows_of,
+    sent_messages,
+)
 from tests.support.patience import wait_for
 
-from .test_api import client_of, make_key, post_raw, revoke, rows_of
-
 HELLO = "Say hello."
-ANSWER = "Hello from the upstream."
-TOOL = {
-    "type": "function",
-    "name": "get_time",
-    "parameters": {"type": "object", "properties": {}},
-    "strict": True,
-    "description": None,
-}
 # Open Responses wants each of these in every response, also where it is null.
 KEYS = {
     *("id", "object", "created_at", "completed_at", "status", "incomplete_details", "model", "previous_response_id"),
@@ -41,16 +42,6 @@ def key(shared_site):
 @pytest.fixture
 def client(site, key):
     return client_of(site, key)
-
-
-def conversation_of(response):
-    """Return our id of the conversation that a response is stored in."""
-    return str(uuid.UUID(response.conversation.id.removeprefix("conv_")))
-
-
-def sent(site):
-    """Return the messages of the newest request to the provider, as role and content."""
-    return [(each["role"], each.get("content")) for each in site.upstream.log()[-1]["body"]["messages"]]
 
 
 # Not stored
@@ -80,7 +71,7 @@ def test_a_response_that_is_not_stored_comes_whole(site, client, key):
     assert (row["purpose"], row["conversation_id"]) == ("api", None)
     assert (response.usage.input_tokens, response.usage.output_tokens) == (row["input_tokens"], row["output_tokens"])
     assert raw.headers["x-windowseat-window"] == str(row["opening_key"])
-    assert sent(site) == [("system", "Be brief."), ("user", "One."), ("assistant", "Two."), ("user", HELLO)]
+    assert sent_messages(site) == [("system", "Be brief."), ("user", "One."), ("assistant", "Two."), ("user", HELLO)]
     with pytest.raises(openai.NotFoundError) as refusal:
         client.responses.retrieve(response.id)
     assert refusal.value.code == "response_not_found"
@@ -120,7 +111,7 @@ def test_what_is_too_long_is_windowed_or_refused(site, client):
     for store in (False, True):
         response = client.responses.create(model="ok", input=items, store=store)
         assert response.truncation == "auto"
-        assert 2 < len(sent(site)) < 50
+        assert 2 < len(sent_messages(site)) < 50
         with pytest.raises(openai.BadRequestError) as refusal:
             client.responses.create(model="ok", input=items, store=store, truncation="disabled")
         assert (refusal.value.code, refusal.value.param) == ("context_length_exceeded", "input")
@@ -141,13 +132,13 @@ def test_functions_are_called_in_stored_responses_too(site, client):
     again = {**output, "call_id": twice.output[0].call_id, "output": "one"}
     answered = client.responses.create(model="ok", input=[again], previous_response_id=twice.id)
     assert answered.output_text == ANSWER
-    assert [role for role, _ in sent(site)] == ["user", "assistant", "tool", "assistant", "tool"]
-    assert [content for _, content in sent(site)][2::2] == ["noon", "one"]
+    assert [role for role, _ in sent_messages(site)] == ["user", "assistant", "tool", "assistant", "tool"]
+    assert [content for _, content in sent_messages(site)][2::2] == ["noon", "one"]
     assert site.upstream.log()[-1]["body"]["tools"][0]["function"]["name"] == "get_time"
     for response in (asked, twice, answered):
         assert client.responses.retrieve(response.id).output == response.output
     client.responses.create(model="ok", input="Thanks.", previous_response_id=answered.id)
-    assert [role for role, _ in sent(site)] == ["user", "assistant", "user"]
+    assert [role for role, _ in sent_messages(site)] == ["user", "assistant", "user"]
     _, page = site.browser.request(f"/c/{conversation_of(asked)}/")
     assert ("get_time" in page, "No answer from the program" in page) == (True, False)
 
@@ -158,15 +149,15 @@ def test_a_history_that_ends_with_calls_is_stored_and_goes_on(site, client):
     items = [{"role": "user", "content": HELLO}, *(item.model_dump() for item in asked.output), output]
     answered = client.responses.create(model="ok", input=items, tools=[TOOL])
     assert answered.output_text == ANSWER
-    assert [role for role, _ in sent(site)] == ["user", "assistant", "tool"]
+    assert [role for role, _ in sent_messages(site)] == ["user", "assistant", "tool"]
     client.responses.create(model="ok", input="Thanks.", previous_response_id=answered.id)
-    assert [role for role, _ in sent(site)] == ["user", "assistant", "user"]
+    assert [role for role, _ in sent_messages(site)] == ["user", "assistant", "user"]
 
 
 def test_calls_without_outputs_are_in_no_later_prompt(site, client):
     asked = client.responses.create(model="tool-calls", input=HELLO, tools=[TOOL])
     client.responses.create(model="ok", input="Never mind.", previous_response_id=asked.id)
-    assert sent(site) == [("user", HELLO), ("user", "Never mind.")]
+    assert sent_messages(site) == [("user", HELLO), ("user", "Never mind.")]
 
 
 # Streams
@@ -273,7 +264,7 @@ def test_a_stored_response_is_on_the_page_and_goes_on(site, client, key):
     second = client.responses.create(model="ok", input="And then?", previous_response_id=first.id)
     assert second.conversation.id == first.conversation.id
     assert second.previous_response_id == first.id
-    assert sent(site)[-3:] == [("user", "First of all."), ("assistant", ANSWER), ("user", "And then?")]
+    assert sent_messages(site)[-3:] == [("user", "First of all."), ("assistant", ANSWER), ("user", "And then?")]
     row = rows_of(site, key)[-1]
     assert row["purpose"] == "reply"
     assert second.usage.input_tokens == row["input_tokens"]
@@ -298,10 +289,10 @@ def test_a_response_that_others_follow_already_goes_on_in_a_branch(site, client)
     first = client.responses.create(model="ok", input="First.")
     second = client.responses.create(model="ok", input="Second.", previous_response_id=first.id)
     other = client.responses.create(model="ok", input="Another second.", previous_response_id=first.id)
-    assert sent(site)[-3:] == [("user", "First."), ("assistant", ANSWER), ("user", "Another second.")]
+    assert sent_messages(site)[-3:] == [("user", "First."), ("assistant", ANSWER), ("user", "Another second.")]
     assert other.conversation.id != second.conversation.id == first.conversation.id
     client.responses.create(model="ok", input="Third.", previous_response_id=second.id)
-    assert sent(site)[-3:] == [("user", "Second."), ("assistant", ANSWER), ("user", "Third.")]
+    assert sent_messages(site)[-3:] == [("user", "Second."), ("assistant", ANSWER), ("user", "Third.")]
 
 
 def test_a_history_in_the_input_is_stored_before_it(site, client):
@@ -316,10 +307,15 @@ def test_a_history_in_the_input_is_stored_before_it(site, client):
         {"role": "user", "content": "Thanks."},
     ]
     first = client.responses.create(model="ok", input=[{"role": "system", "content": "Be brief."}, *items])
-    assert [role for role, _ in sent(site)] == ["system", "user", "assistant", "user"]  # old steps are left out
+    assert [role for role, _ in sent_messages(site)] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+    ]  # old steps are left out
     client.responses.create(model="ok", input="Bye.", previous_response_id=first.id, instructions="Be polite.")
-    assert sent(site)[0] == ("system", "Be brief.\n\nBe polite.")
-    assert [content for _, content in sent(site)[-4:]] == ["It is noon.", "Thanks.", ANSWER, "Bye."]
+    assert sent_messages(site)[0] == ("system", "Be brief.\n\nBe polite.")
+    assert [content for _, content in sent_messages(site)[-4:]] == ["It is noon.", "Thanks.", ANSWER, "Bye."]
     title = "SELECT title FROM conversations_conversation WHERE public_id = %s"
     assert site.database.value(title, conversation_of(first)) == "What time is it?"
 
@@ -362,7 +358,7 @@ def test_what_is_referred_to_is_found(site, client):
     [message] = first.output
     items = [{"role": "user", "content": "First."}, {"type": "item_reference", "id": message.id}]
     client.responses.create(model="ok", input=[*items, {"role": "user", "content": "Second."}], store=False)
-    assert sent(site)[-2:] == [("assistant", ANSWER), ("user", "Second.")]
+    assert sent_messages(site)[-2:] == [("assistant", ANSWER), ("user", "Second.")]
     unknown = {"type": "item_reference", "id": f"msg_{uuid.uuid4().hex}{1:016x}"}
     with pytest.raises(openai.BadRequestError) as refusal:
         client.responses.create(model="ok", input=[unknown, {"role": "user", "content": "Second."}], store=False)
