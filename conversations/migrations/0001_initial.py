@@ -608,7 +608,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('name', models.CharField(max_length=80, verbose_name='name')),
-                ('lookup', models.CharField(editable=False, max_length=16, unique=True)),
+                ('public_part', models.CharField(editable=False, max_length=16, unique=True)),
                 ('secret_digest', models.CharField(editable=False, max_length=64)),
                 ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('chat', 'ask language models'), ('read', 'read all conversations and usage'), ('manage', 'change and delete conversations')], max_length=10), size=None, verbose_name='scopes')),
                 ('is_bound', models.BooleanField(default=False)),

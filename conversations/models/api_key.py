@@ -26,11 +26,11 @@ class ApiScope(models.TextChoices):
 class ApiKey(Revocable, models.Model):
     """A key with which programs act for its *owner*, within its own limits and the owner's.
 
-    Its text is `wsk_LOOKUP_SECRET`. It is shown once: *lookup* finds the row, and of the secret only *secret_digest*,
-    its SHA-256, is stored. *scopes* say what it may do. *language_models* are the names of those that it may use; empty
-    is all that are on offer to the owner. With a *scenario* its instructions and window policy hold for all requests;
-    *is_bound* stays when that scenario is deleted, and then the key opens nothing. It is over from *ends_at* on, or
-    once it was revoked. *last_used_at* is right to a minute.
+    Its text is `wsk_PUBLIC_SECRET`. It is shown once: *public_part* finds the row, and of the secret only its SHA-256,
+    *secret_digest*, is stored. *scopes* say what it may do. *language_models* are the names of those that it may use;
+    empty is all that are on offer to the owner. With a *scenario* its instructions and window policy hold for all
+    requests; *is_bound* stays when that scenario is deleted, and then the key opens nothing. It is over from *ends_at*
+    on, or once it was revoked. *last_used_at* is right to a minute.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -38,7 +38,7 @@ class ApiKey(Revocable, models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_keys", verbose_name=_("owner")
     )
     name = NameField(_("name"), max_length=80)
-    lookup = models.CharField(max_length=16, unique=True, editable=False)
+    public_part = models.CharField(max_length=16, unique=True, editable=False)
     secret_digest = models.CharField(max_length=64, editable=False)
     scopes = ArrayField(models.CharField(max_length=10, choices=ApiScope), verbose_name=_("scopes"))
     scenario = models.ForeignKey(
@@ -83,4 +83,4 @@ class ApiKey(Revocable, models.Model):
     @property
     def beginning(self) -> str:
         """The part of its text that is no secret, by which its owner tells it from others."""
-        return f"wsk_{self.lookup}_…"
+        return f"wsk_{self.public_part}_…"

@@ -304,7 +304,7 @@ def test_what_a_key_may_not_do_is_in_the_security_log(site):
     own = make_key(site, scopes=["read"])
     with pytest.raises(openai.PermissionDeniedError):
         client_of(site, own).chat.completions.create(model="ok", messages=HELLO)
-    number = site.database.value("SELECT id FROM conversations_apikey WHERE lookup = %s", own.split("_")[1])
+    number = site.database.value("SELECT id FROM conversations_apikey WHERE public_part = %s", own.split("_")[1])
     [event] = site.database.rows(
         "SELECT person.email FROM accounts_securityevent event JOIN accounts_user person ON person.id = event.user_id"
         " WHERE kind = 'access_refused' AND about = %s",
@@ -377,7 +377,7 @@ def test_money_that_is_used_up_says_when_there_is_more(site):
     own = make_key(site, per_day_usd="1")
     client = client_of(site, own, max_retries=0)
     client.chat.completions.create(model="tokens-20000", messages=HELLO)
-    lower = "UPDATE conversations_apikey SET money_per_day_usd = 0.04 WHERE lookup = %s"
+    lower = "UPDATE conversations_apikey SET money_per_day_usd = 0.04 WHERE public_part = %s"
     site.database.rows(lower, own.split("_")[1])
     with pytest.raises(openai.RateLimitError) as refusal:
         client.chat.completions.create(model="ok", messages=HELLO)

@@ -246,7 +246,7 @@ def test_a_limit_that_is_reached_while_a_reply_waits_is_told_as_one(parted_site)
     key = make_key(site, per_day_usd="0.05")
     client = client_of(site, key, max_retries=0)
     response = client.responses.create(model="ok", input="Say hello.", background=True)
-    spend = "UPDATE conversations_apikey SET money_per_day_usd = 0.0001 WHERE lookup = %s"
+    spend = "UPDATE conversations_apikey SET money_per_day_usd = 0.0001 WHERE public_part = %s"
     site.database.rows(spend, key.split("_")[1])
     site.run_worker()
     wait_for(lambda: client.responses.retrieve(response.id).status == "failed", "it is refused")

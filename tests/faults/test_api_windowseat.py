@@ -56,7 +56,7 @@ def bind(site, key, scenario=None):
     """
     scenario = scenario or site.database.value(made)
     site.database.rows(
-        "UPDATE conversations_apikey SET is_bound = true, scenario_id = %s WHERE lookup = %s",
+        "UPDATE conversations_apikey SET is_bound = true, scenario_id = %s WHERE public_part = %s",
         scenario,
         key.split("_")[1],
     )

@@ -17,7 +17,7 @@ from tests.support.patience import wait_for
 from .processes import SiteProcess
 
 KEPT = "SELECT * FROM conversations_repeatablerequest WHERE api_key_id = (SELECT id FROM conversations_apikey"
-KEPT += " WHERE lookup = %s) ORDER BY created_at"
+KEPT += " WHERE public_part = %s) ORDER BY created_at"
 NEWEST_REPLY = "SELECT state FROM conversations_message WHERE role = 'assistant' ORDER BY id DESC LIMIT 1"
 
 
@@ -100,7 +100,9 @@ def test_what_was_refused_before_it_left_may_be_sent_again(site):
     client, same = client_of(site, own, max_retries=0), with_key()
     with pytest.raises(openai.PermissionDeniedError, match="this API key's own limit"):
         client.chat.completions.create(model="ok", messages=HELLO, **same)
-    site.database.rows("UPDATE conversations_apikey SET money_per_day_usd = NULL WHERE lookup = %s", own.split("_")[1])
+    site.database.rows(
+        "UPDATE conversations_apikey SET money_per_day_usd = NULL WHERE public_part = %s", own.split("_")[1]
+    )
     assert client.chat.completions.create(model="ok", messages=HELLO, **same).choices
 
 

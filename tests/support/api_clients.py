@@ -15,13 +15,13 @@ from chatsite.accounts.sign_up.one_time_links import hash_token
 from tests.support.patience import PATIENCE_SECONDS
 
 STORE_KEY = """
-INSERT INTO conversations_apikey (public_id, name, lookup, secret_digest, scopes, language_models, requests_per_minute,
-                                  money_per_day_usd, is_bound, created_at, owner_id)
+INSERT INTO conversations_apikey (public_id, name, public_part, secret_digest, scopes, language_models,
+                                  requests_per_minute, money_per_day_usd, is_bound, created_at, owner_id)
 SELECT gen_random_uuid(), 'a program', %s, %s, %s, %s, %s, %s, false, now(), id FROM accounts_user WHERE email = %s
 """
 ROWS = """
 SELECT row.*, key.name AS key_name FROM conversations_completion row
-JOIN conversations_apikey key ON key.id = row.api_key_id WHERE key.lookup = %s ORDER BY row.id
+JOIN conversations_apikey key ON key.id = row.api_key_id WHERE key.public_part = %s ORDER BY row.id
 """
 HELLO = [{"role": "user", "content": "Say hello."}]
 ANSWER = "Hello from the upstream."
@@ -36,14 +36,14 @@ TOOL = {
 
 def make_key(site, *, scopes=("chat",), language_models=(), per_minute=None, per_day_usd=None):
     """Store a key of the site's person as the account page does, and return its text."""
-    lookup, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-    values = (lookup, hash_token(secret), list(scopes), list(language_models), per_minute, per_day_usd)
+    public_part, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+    values = (public_part, hash_token(secret), list(scopes), list(language_models), per_minute, per_day_usd)
     site.database.rows(STORE_KEY, *values, site.browser.person)
-    return f"wsk_{lookup}_{secret}"
+    return f"wsk_{public_part}_{secret}"
 
 
 def revoke(site, key):
-    site.database.rows("UPDATE conversations_apikey SET revoked_at = now() WHERE lookup = %s", key.split("_")[1])
+    site.database.rows("UPDATE conversations_apikey SET revoked_at = now() WHERE public_part = %s", key.split("_")[1])
 
 
 def client_of(site, key, **options):

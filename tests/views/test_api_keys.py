@@ -237,7 +237,7 @@ def test_the_export_knows_keys_and_no_secret(alice):
     [exported] = json.loads(files["api_keys.json"])["api_keys"]
     assert exported["name"] == "My program"
     assert made.text.rpartition("_")[2].encode() not in b"".join(files.values())
-    assert made.key.lookup.encode() not in files["api_keys.json"]
+    assert made.key.public_part.encode() not in files["api_keys.json"]
     assert b"My program" in files["usage.csv"]
 
 
@@ -260,10 +260,10 @@ def test_an_admin_sees_and_revokes_and_never_reads(alice, settings):
     client.force_login(make_user("ada", role="admin"))
     page = client.get(reverse("admin:conversations_apikey_change", args=[made.key.pk])).content.decode()
     assert "alice@example.org" in page
-    assert not [word for word in ("her own words", made.key.lookup, made.key.secret_digest) if word in page]
+    assert not [word for word in ("her own words", made.key.public_part, made.key.secret_digest) if word in page]
     other = make_key(alice, name="Other").key
     listed = reverse("admin:conversations_apikey_changelist")
-    for typed in (made.key.beginning, made.text, f" wsk_{made.key.lookup} "):
+    for typed in (made.key.beginning, made.text, f" wsk_{made.key.public_part} "):
         page = client.get(listed, {"q": typed}).content.decode()
         assert f"/apikey/{made.key.pk}/change/" in page
         assert f"/apikey/{other.pk}/change/" not in page

@@ -12,7 +12,7 @@ from unfold.decorators import display
 
 from conversations.admin.row_action import RevocableAdmin
 from conversations.models import ApiKey
-from conversations.services.api.api_keys import find_lookup, revoke_key
+from conversations.services.api.api_keys import read_public_part, revoke_key
 
 
 @admin.register(ApiKey)
@@ -27,8 +27,8 @@ class ApiKeyAdmin(RevocableAdmin):
         self, request: HttpRequest, queryset: QuerySet[ApiKey], search_term: str
     ) -> tuple[QuerySet[ApiKey], bool]:
         """Find a key of which only the text is known, such as one that has leaked."""
-        if lookup := find_lookup(search_term):
-            return queryset.filter(lookup=lookup), False
+        if public_part := read_public_part(search_term):
+            return queryset.filter(public_part=public_part), False
         found: tuple[QuerySet[ApiKey], bool] = super().get_search_results(request, queryset, search_term)
         return found
 

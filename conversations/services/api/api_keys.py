@@ -1,6 +1,7 @@
 """Make, find, check and revoke API keys.
 
-    wsk_LOOKUP_SECRET     LOOKUP finds the row; of SECRET only the SHA-256 is stored, and compared in constant time
+    wsk_PUBLIC_SECRET     the public part finds the row; of the secret only the SHA-256 is stored, and compared in
+                          constant time
 
 A key that was never made is compared with a digest, too, and every wrong key gets the same answer: what is told, and
 how long it takes, say nothing of which keys there are.
@@ -34,7 +35,7 @@ from conversations.models.message import MessageState
 from conversations.models.revocable import is_open_now, open_now_sql
 from conversations.services.replies.stop_reply import stop_reply
 
-LOOKUP_CHARACTERS = 12
+PUBLIC_CHARACTERS = 12
 SECRET_BYTES = 32
 MOST_KEYS = 50  # of one user, those that are over or revoked not among them
 MOST_LISTED = 100
@@ -43,9 +44,9 @@ BEGINNING = re.compile(r"wsk_([0-9a-z]{12})(?![0-9a-z])")
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 NO_SECRET = hash_token("")  # what the secret of a key that was never made is compared with
 SEEN_AGAIN = dt.timedelta(minutes=1)
-BY_LOOKUP = CompiledQuery(
+BY_PUBLIC_PART = CompiledQuery(
     ApiKey.objects.select_related("owner", "scenario"),
-    f"WHERE conversations_apikey.lookup = %s AND {open_now_sql('conversations_apikey')}",
+    f"WHERE conversations_apikey.public_part = %s AND {open_now_sql('conversations_apikey')}",
 )
 
 
@@ -73,7 +74,7 @@ def make_key(user: User, *, name: str, bounds: KeyBounds = KeyBounds()) -> MadeK
     """Store a new key of *user*. Raises `ApiOff`, `TooManyApiKeys`, or as `require_admitted` does."""
     if not settings.API:
         raise ApiOff
-    lookup = "".join(secrets.choice(ALPHABET) for _ in range(LOOKUP_CHARACTERS))
+    public_part = "".join(secrets.choice(ALPHABET) for _ in range(PUBLIC_CHARACTERS))
     secret = secrets.token_urlsafe(SECRET_BYTES)
     with transaction.atomic():
         lock_admitted(user)
@@ -82,7 +83,7 @@ def make_key(user: User, *, name: str, bounds: KeyBounds = KeyBounds()) -> MadeK
         key = ApiKey.objects.create(
             owner=user,
             name=name,
-            lookup=lookup,
+            public_part=public_part,
             secret_digest=hash_token(secret),
             scopes=list(bounds.scopes),
             scenario=bounds.scenario,
@@ -93,14 +94,14 @@ def make_key(user: User, *, name: str, bounds: KeyBounds = KeyBounds()) -> MadeK
             money_per_month_usd=bounds.money_per_month_usd,
             ends_at=bounds.ends_at,
         )
-    return MadeKey(key, f"wsk_{lookup}_{secret}")
+    return MadeKey(key, f"wsk_{public_part}_{secret}")
 
 
 def authenticate(text: str) -> ApiKey:
     """Return the key with that text, its owner with it. Raises `ApiKeyInvalid`, and a `GateClosed` where that is so."""
     parts = TEXT.fullmatch(text)
-    lookup, secret = parts.groups() if parts else ("", "")
-    key = BY_LOOKUP.first(lookup)
+    public_part, secret = parts.groups() if parts else ("", "")
+    key = BY_PUBLIC_PART.first(public_part)
     is_right = hmac.compare_digest(hash_token(secret), key.secret_digest if key else NO_SECRET)
     if key is None or not is_right or not key.owner.is_active:
         raise ApiKeyInvalid
@@ -127,8 +128,8 @@ def list_keys(user: User) -> list[ApiKey]:
     return list(ApiKey.objects.filter(owner=user).select_related("scenario")[:MOST_LISTED])
 
 
-def find_lookup(text: str) -> str | None:
-    """Return the part of a key by which its row is found, of a key's text or its beginning; None for other text."""
+def read_public_part(text: str) -> str | None:
+    """Return the public part of a key, from its text or the beginning of it; None for other text."""
     found = BEGINNING.match(text.strip())
     return found[1] if found else None
 
