@@ -24,7 +24,7 @@ from conversations.models import ApiKey, Completion, Message, Run, Scenario
 from conversations.models.completion import Purpose
 from conversations.services.api import api_keys
 from conversations.services.api.api_keys import KeyBounds, authenticate, make_key, revoke_key
-from conversations.services.api.key_models import models_of_key
+from conversations.services.api.key_access import models_of_key
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.portability.export_account import exported_files
 from tests.access_matrix.world import session_of

@@ -24,7 +24,7 @@ from conversations.services.messages.post_message import title_from
 from conversations.services.windows.active_path import lock_conversation, refuse_while_replying
 
 from .appended_messages import CONVERSATION_BYTES, append_for_program, metadata_bytes, take_room
-from .key_models import find_conversation_of_key
+from .key_access import find_conversation_of_key
 
 READ_AT_ONCE = 20
 MOST_CHARACTERS = 1_000_000  # of a page of items, unless one alone has more

@@ -25,7 +25,7 @@ from conversations.services.messages.post_message import post_message
 from conversations.services.pictures.pictures import add_picture
 
 from .chat_pictures import check_model_sees, naming
-from .key_models import find_conversation_of_key, find_model_of_key
+from .key_access import find_conversation_of_key, find_model_of_key
 from .repeatable_requests import Repeatable, find_repeated, store_once
 
 

@@ -39,7 +39,7 @@ from conversations.services.windows.active_path import lock_conversation, refuse
 from .answer_calls import answer_calls, ask_behind_steps
 from .appended_messages import append_for_program
 from .chat_pictures import check_model_sees
-from .key_models import find_conversation_of_key, find_model_of_key
+from .key_access import find_conversation_of_key, find_model_of_key
 from .prepare_chat import bounded_sampling, check_abilities, reserve_asked_for
 from .repeatable_requests import Repeatable, find_repeated, store_once
 from .response_pictures import OpenedPictures, keep_pictures, open_pictures

@@ -17,7 +17,7 @@ from conversations.services.windows.active_path import lock_conversation
 from conversations.services.windows.build_window import build_window, draft_message
 
 from .ask_response import check_it_can_be_stored, run_parameters
-from .key_models import find_conversation_of_key, find_model_of_key
+from .key_access import find_conversation_of_key, find_model_of_key
 from .prepare_chat import prepare_chat
 from .stored_responses import find_reply_of_key
 

@@ -20,7 +20,7 @@ from conversations.services.grounding.recall import recall_for_draft
 from conversations.services.language_models.model_context import conversation_context
 from conversations.services.windows.build_window import build_window, draft_message
 
-from .key_models import find_conversation_of_key, scenario_of_key
+from .key_access import find_conversation_of_key, scenario_of_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ from conversations.services.limits.message_checks import check_message_length
 from conversations.services.windows.build_window import count_draft
 
 from .chat_pictures import ChatPictures, ShownPictures, check_model_sees
-from .key_models import find_model_of_key, scenario_of_key
+from .key_access import find_model_of_key, scenario_of_key
 
 # Of the body: words of the program's user. The ledger keeps the numbers, and which fields there were.
 WORDS = ("stop", "response_format")

@@ -23,7 +23,7 @@ from conversations.services.limits.message_checks import user_allowances, worst_
 from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
 
 from .ask_conversation import check_it_says_only_what_is_new
-from .key_models import find_conversation_of_key, find_model_of_key, scenario_of_key
+from .key_access import find_conversation_of_key, find_model_of_key, scenario_of_key
 from .prepare_chat import prepare_chat
 
 

@@ -17,7 +17,7 @@ from conversations.services.replies.stop_reply import stop_reply
 
 from .ask_conversation import AskedReply
 from .followed_reply import ReplySoFar, read_reply
-from .key_models import find_conversation_of_key
+from .key_access import find_conversation_of_key
 
 
 @dataclass(frozen=True, slots=True)

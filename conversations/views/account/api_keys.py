@@ -22,7 +22,7 @@ from conversations.forms.api_key_form import ApiKeyForm
 from conversations.models import ApiScope, WebhookDelivery
 from conversations.selectors.figures.spending import NOTHING, spent_by_keys
 from conversations.services.api.api_keys import MadeKey, find_key, list_keys, make_key, revoke_key
-from conversations.services.api.key_models import models_of_key
+from conversations.services.api.key_access import models_of_key
 from conversations.services.webhooks.webhooks import newest_deliveries
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest

@@ -8,7 +8,7 @@ from django.http import HttpRequest, JsonResponse
 
 from conversations.models import ApiKey, ApiScope
 from conversations.providers.catalog.language_models import ConfiguredModel
-from conversations.services.api.key_models import find_model_of_key, models_of_key
+from conversations.services.api.key_access import find_model_of_key, models_of_key
 
 from .answers import answers_api
 from .turns import in_turn
