@@ -13,13 +13,14 @@ from conversations.views.account import (
 from conversations.views.api import (
     chat_completions,
     language_models,
-    lookups,
     openapi,
+    recall,
     reference,
     responses,
-    transcripts,
 )
 from conversations.views.api import conversations as api_conversations
+from conversations.views.api import search as api_search
+from conversations.views.api import transcripts as api_exports
 from conversations.views.api import usage as api_usage
 from conversations.views.api import windows as api_windows
 from conversations.views.conversation_list import deleted, folders, list_actions
@@ -211,14 +212,10 @@ urlpatterns = [
     path("v1/windowseat/windows", api_windows.preview, name="api_preview"),
     path("v1/windowseat/windows/<uuid:window_id>", api_windows.window, name="api_window"),
     path("v1/windowseat/responses/<str:response_id>/windows", api_windows.of_response, name="api_response_windows"),
-    path("v1/windowseat/recall", lookups.recall, name="api_recall"),
-    path("v1/windowseat/search", lookups.search, name="api_search"),
+    path("v1/windowseat/recall", recall.recall, name="api_recall"),
+    path("v1/windowseat/search", api_search.search, name="api_search"),
     path("v1/windowseat/usage", api_usage.usage, name="api_usage"),
-    path(
-        "v1/windowseat/conversations/<str:conversation_id>/export",
-        transcripts.export,
-        name="api_export",
-    ),
+    path("v1/windowseat/conversations/<str:conversation_id>/export", api_exports.export, name="api_export"),
     path("scenarios/", scenarios.scenarios, name="scenarios"),
     path("scenarios/new/", scenarios.new, name="new_scenario"),
     path("scenarios/from-file/", scenarios.from_file, name="scenario_from_file"),

@@ -16,7 +16,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
-from conversations.core.api import chat_request, conversation_request, lookup_request, response_request
+from conversations.core.api import chat_request, conversation_request, recall_request, response_request, search_request
 from conversations.core.api.fields import JsonSchema
 from conversations.core.errors import ParameterInvalid
 from conversations.core.prompt.messages import PromptMessage
@@ -27,8 +27,8 @@ BODIES: dict[str, tuple[JsonSchema, Callable[[bytes], Any]]] = {
     "a response": (response_request.BODY, lambda body: response_request.read_response_request(body, find)),
     "a conversation": (conversation_request.NEW_CONVERSATION, conversation_request.read_new_conversation),
     "items": (conversation_request.NEW_ITEMS, conversation_request.read_appended_items),
-    "recall": (lookup_request.RECALL, lookup_request.read_recall_request),
-    "a search": (lookup_request.SEARCH, lookup_request.read_search_request),
+    "recall": (recall_request.BODY, recall_request.read_recall_request),
+    "a search": (search_request.BODY, search_request.read_search_request),
 }
 # In place of what was made, so that its rules do not hide what is said of the other fields.
 PLAIN = {

@@ -34,6 +34,11 @@ def remember_time_zone(user: User, cookies: Mapping[str, str]) -> None:
         User.objects.filter(pk=user.pk).update(time_zone=zone.key)
 
 
+def stored_time_zone(user: User) -> dt.tzinfo:
+    """Return the time zone that the user's pages told last, UTC before that."""
+    return zoneinfo.ZoneInfo(user.time_zone) if user.time_zone else dt.UTC
+
+
 def time_of_day(moment: dt.datetime, zone: dt.tzinfo) -> str:
     """Return hour and minute, with “UTC” behind it if *zone* is UTC."""
     return f"{moment.astimezone(zone):%H:%M}" + (" UTC" if zone is dt.UTC else "")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from conversations.core.errors import ParameterInvalid
 from conversations.core.prompt.messages import PromptMessage
 
-from .fields import JsonSchema, nullable_fields, refuse_other_fields
-from .json_body import read_json_object
+from .fields import JsonSchema, nullable_fields, read_fields
 from .response_items import ITEMS, read_items
 from .response_request import METADATA, read_pairs
 
@@ -22,14 +20,14 @@ NEW_ITEMS = nullable_fields({"items": {**APPENDED, "minItems": 1}}, required=("i
 
 def read_new_conversation(body: bytes) -> tuple[Sequence[PromptMessage], dict[str, str]]:
     """Return the messages and the metadata that a conversation begins with. Raises `ParameterInvalid`."""
-    given = _fields(body or b"{}", NEW_CONVERSATION)
+    given = read_fields(body or b"{}", NEW_CONVERSATION)
     items = read_items(given.get("items", []), "items", most=MOST_APPENDED)
     return items, read_pairs(given.get("metadata", {}))
 
 
 def read_metadata(body: bytes) -> dict[str, str]:
     """Return the metadata that takes the place of what a conversation has. Raises `ParameterInvalid`."""
-    given = _fields(body or b"{}", NEW_METADATA)
+    given = read_fields(body or b"{}", NEW_METADATA)
     if "metadata" not in given:
         raise ParameterInvalid("metadata", "it is missing")
     return read_pairs(given["metadata"])
@@ -37,13 +35,7 @@ def read_metadata(body: bytes) -> dict[str, str]:
 
 def read_appended_items(body: bytes) -> Sequence[PromptMessage]:
     """Return the messages that are added to a conversation. Raises `ParameterInvalid`."""
-    messages = read_items(_fields(body or b"{}", NEW_ITEMS).get("items"), "items", most=MOST_APPENDED)
+    messages = read_items(read_fields(body or b"{}", NEW_ITEMS).get("items"), "items", most=MOST_APPENDED)
     if not messages:
         raise ParameterInvalid("items", "at least one is needed")
     return messages
-
-
-def _fields(body: bytes, schema: JsonSchema) -> dict[str, Any]:
-    given = {name: value for name, value in read_json_object(body).items() if value is not None}
-    refuse_other_fields(given, schema["properties"])
-    return given

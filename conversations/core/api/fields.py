@@ -15,7 +15,7 @@ from typing import Any
 
 from conversations.core.errors import ParameterInvalid
 
-from .json_body import shown_name
+from .json_body import read_json_object, shown_name
 
 JsonSchema = Mapping[str, Any]
 # What says nothing, in a field whose name is not known: programs send back objects of OpenAI's with all their fields.
@@ -87,6 +87,12 @@ def read_boolean(value: Any, name: str) -> bool:
     return value
 
 
+def read_shown_text(value: Any, name: str) -> str:
+    if not isinstance(value, str) or not SHOWN.search(value):
+        raise ParameterInvalid(name, "a text is needed")
+    return value
+
+
 def text_schema(least: int = 0, most: int | None = None) -> JsonSchema:
     """Return the schema of a text of so many characters."""
     lengths = {"minLength": least or None, "maxLength": most}
@@ -132,6 +138,13 @@ def nullable_fields(properties: Mapping[str, JsonSchema], *, required: Iterable[
 def said(schema: JsonSchema, description: str) -> JsonSchema:
     """Return *schema* with what is said of it for people."""
     return {**schema, "description": description}
+
+
+def read_fields(body: bytes, schema: JsonSchema) -> dict[str, Any]:
+    """Return the fields of *body* but those that are null. Raises `ParameterInvalid` for one that *schema* has not."""
+    given = {name: value for name, value in read_json_object(body).items() if value is not None}
+    refuse_other_fields(given, schema["properties"])
+    return given
 
 
 def refuse_other_fields(value: Mapping[str, Any], names: Iterable[str], where: str = "") -> None:

@@ -8,12 +8,12 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from zoneinfo import ZoneInfo
 
 from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
+from chatsite.accounts.preferences.reader_time_zone import stored_time_zone
 from conversations.core.errors import ConversationError, LookUpTooCostly
 from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.window_record import RecallEntry, RecallRecord
@@ -122,9 +122,7 @@ def recall_for(
     find: Find = recall_passages,
 ) -> Recalled:
     """Find passages for *question*, stored or still a draft. Days are those of the owner's time zone."""
-    name = conversation.owner.time_zone
-    zone = ZoneInfo(name) if name else dt.UTC
-    now = asked_at.astimezone(zone)
+    now = asked_at.astimezone(stored_time_zone(conversation.owner))
     if conversation.recalls_other_conversations:
         find = partial(find, others_of=conversation.owner_id)
     return Recalled(tuple(find(conversation.pk, question, before_position=before_position, now=now)))

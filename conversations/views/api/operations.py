@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from conversations.core.api import chat_request, conversation_request, lookup_request, response_request
+from conversations.core.api import chat_request, conversation_request, recall_request, response_request, search_request
 from conversations.core.api.fields import JsonSchema, said, text_schema
 from conversations.core.api.repeats import KEY_HEADER, MOST_KEY_CHARACTERS, RETRY_HEADER
 from conversations.views.portability.exports import KINDS
@@ -174,13 +174,13 @@ OPERATIONS: Mapping[Asked, Operation] = {
         "Windowseat",
         "Tell which older messages recall would find for a question",
         answer_schemas.RECALL,
-        body=lookup_request.RECALL,
+        body=recall_request.BODY,
     ),
     ("api_search", "POST"): Operation(
         "Windowseat",
         "Search your conversations, as the page does",
         answer_schemas.SEARCH,
-        body=lookup_request.SEARCH,
+        body=search_request.BODY,
     ),
     ("api_usage", "GET"): Operation("Windowseat", "Read usage and costs", answer_schemas.USAGE, query=usage.QUERY),
     ("api_export", "GET"): Operation(

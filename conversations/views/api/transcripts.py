@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
+from chatsite.accounts.preferences.reader_time_zone import stored_time_zone
 from conversations.access import find_open_keys
 from conversations.core.api.fields import JsonSchema, one_of
 from conversations.core.errors import ApiKeyInvalid, ExportUnderWay, TemporaryNotExported
 from conversations.models import ApiKey, ApiScope
 from conversations.services.api.api_conversations import find_api_conversation
-from conversations.services.api.look_up import zone_of
 from conversations.views.http.export_stream import export_response
 from conversations.views.portability.exports import KINDS, gather
 from conversations.wording.error_sentences import ReaderLocale
@@ -35,7 +35,7 @@ def _export(key: ApiKey, conversation_id: str, kind: str) -> HttpResponseBase:
     if conversation.is_temporary:
         raise TemporaryNotExported
     ending, media_type, write = KINDS[kind]
-    reader = ReaderLocale(key.owner.language or settings.LANGUAGE_CODE, zone_of(key))
+    reader = ReaderLocale(key.owner.language or settings.LANGUAGE_CODE, stored_time_zone(key.owner))
     name = f"{conversation.public_id}.{ending}"
     pieces = _while_open(key, gather(write(conversation, reader)))
     response = export_response(key.owner, name, pieces, content_type=media_type)

@@ -12,6 +12,7 @@ from typing import Any
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
+from chatsite.accounts.preferences.reader_time_zone import stored_time_zone
 from conversations.core.api.fields import JsonSchema, one_of, said
 from conversations.core.api.item_ids import conversation_id
 from conversations.core.errors import ParameterInvalid
@@ -21,7 +22,6 @@ from conversations.selectors.figures.figures import Figures
 from conversations.selectors.figures.own_usage import usage_by_conversation
 from conversations.selectors.figures.period import Period
 from conversations.selectors.figures.totals import Totals
-from conversations.services.api.look_up import zone_of
 from conversations.services.api.usage_of_key import read_usage, read_usage_by_key
 from conversations.views.usage.period_form import EARLIEST, MOST_DAYS
 from conversations.views.usage.usage_files import FIGURES_IN_FILES
@@ -47,7 +47,7 @@ async def usage(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
 
 def _usage(key: ApiKey, query: Mapping[str, str]) -> dict[str, Any]:
     by = GROUPS(query.get("by", "day"), "by")
-    period = _period(query, zone_of(key))
+    period = _period(query, stored_time_zone(key.owner))
     figures = read_usage(key, period)
     return {
         "object": "windowseat.usage",

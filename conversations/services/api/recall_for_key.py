@@ -1,21 +1,15 @@
-"""Look up for a program what its owner's pages look up: recall for a question, and search over own conversations.
+"""Find for a program what recall would find for a question, before it is asked.
 
-A key with a scenario finds only what is in conversations of that scenario, and recalls nothing of other conversations.
+A key with a scenario recalls nothing of other conversations.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo
 
-from conversations.core.api.lookup_request import RecallRequest, SearchRequest
+from conversations.core.api.recall_request import RecallRequest
 from conversations.core.recall.recalled_passage import RecalledPassage
-from conversations.core.text.search_query import SearchQuery, parse_query
 from conversations.models import ApiKey, Conversation
-from conversations.selectors.search.hits import MessageHits, TitleHit
-from conversations.selectors.search.search_own_messages import search_own_messages
-from conversations.selectors.search.search_titles import search_titles
 from conversations.services.grounding.recall import recall_for_draft
 from conversations.services.language_models.model_context import conversation_context
 from conversations.services.windows.build_window import build_window, draft_message
@@ -33,25 +27,11 @@ class FoundPassage:
 
 @dataclass(frozen=True, slots=True)
 class FoundPassages:
-    """What recall finds, best first; *error* is the code of why nothing could be looked up."""
+    """What recall finds, best first; *error* is the code of why nothing could be found."""
 
     passages: list[FoundPassage]
     has_more: bool
     error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundConversations:
-    """What a search finds: *titles* and *messages*, and the query as it was read."""
-
-    query: SearchQuery
-    titles: list[TitleHit]
-    messages: MessageHits
-
-
-def zone_of(key: ApiKey) -> dt.tzinfo:
-    """Return the time zone in which days begin for the key's owner: the one of their pages."""
-    return ZoneInfo(key.owner.time_zone) if key.owner.time_zone else dt.UTC
 
 
 def recall_for_key(key: ApiKey, request: RecallRequest) -> FoundPassages:
@@ -76,12 +56,3 @@ def recall_for_key(key: ApiKey, request: RecallRequest) -> FoundPassages:
         if (there := others.get(each.conversation) if each.conversation else conversation)
     ]
     return FoundPassages(here[: request.limit], len(here) > request.limit, found.error)
-
-
-def search_for_key(key: ApiKey, request: SearchRequest) -> FoundConversations:
-    """Search the owner's conversations as the page does. Raises `LookUpTooCostly`."""
-    scenario = scenario_of_key(key)
-    query, zone, bound = parse_query(request.query), zone_of(key), scenario.pk if scenario else None
-    titles = search_titles(key.owner_id, query, zone=zone, most=request.limit, scenario=bound)
-    messages = search_own_messages(key.owner_id, query, zone=zone, most=request.limit, scenario=bound)
-    return FoundConversations(query, titles, messages)
