@@ -19,8 +19,8 @@ from conversations.views.api import (
     responses,
 )
 from conversations.views.api import conversations as api_conversations
+from conversations.views.api import exports as api_exports
 from conversations.views.api import search as api_search
-from conversations.views.api import transcripts as api_exports
 from conversations.views.api import usage as api_usage
 from conversations.views.api import windows as api_windows
 from conversations.views.conversation_list import deleted, folders, list_actions

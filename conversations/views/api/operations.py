@@ -13,7 +13,7 @@ from conversations.core.api.fields import JsonSchema, said, text_schema
 from conversations.core.api.repeats import KEY_HEADER, MOST_KEY_CHARACTERS, RETRY_HEADER
 from conversations.views.portability.exports import KINDS
 
-from . import answer_schemas, item_pages, responses, transcripts, usage
+from . import answer_schemas, exports, item_pages, responses, usage
 from .chat_completions import REPEATED, WINDOW
 
 JSON = "application/json"
@@ -187,7 +187,7 @@ OPERATIONS: Mapping[Asked, Operation] = {
         "Windowseat",
         "Export a conversation as a file",
         answer_schemas.OBJECT,
-        query=transcripts.QUERY,
+        query=exports.QUERY,
         required_query=("kind",),
         media_types=tuple(sorted({media_type.split(";")[0] for _, media_type, _ in KINDS.values()})),
         errors=(409,),
