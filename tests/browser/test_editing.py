@@ -46,6 +46,14 @@ def versions(message: Locator) -> Locator:
     return message.get_by_role("group", name="Versions")
 
 
+def test_a_press_with_alt_keeps_the_meaning_that_the_browser_gives_it(page):
+    say(page, "My name is Andrew")
+    messages(page).first.hover()
+    with page.expect_download():
+        messages(page).first.get_by_role("link", name="Edit").click(modifiers=["Alt"])
+    expect(field(page)).to_have_count(0)
+
+
 def test_an_edited_message_is_answered_again_and_the_old_version_comes_back(page):
     say(page, "My name is Andrew")
     say(page, "What is my name?")

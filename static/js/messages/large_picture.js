@@ -1,7 +1,7 @@
 /** A picture of a message, seen large: press it, go to those beside it by the arrow keys, close it by Escape. */
 
 import { closeByItself } from "../shared/dialogs.js";
-import { closest, find, queryAll } from "../shared/dom.js";
+import { closest, find, isPlainPress, queryAll } from "../shared/dom.js";
 
 /**
  * @param {HTMLElement} page
@@ -25,8 +25,7 @@ export function startLargePictures(page, dialog) {
 
   page.addEventListener("click", (event) => {
     const link = closest(event, '[data-action="see-picture"]');
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    if (link && isPlain) {
+    if (link && isPlainPress(event)) {
       event.preventDefault();
       beside = queryAll(link.closest("ul") ?? link, "img", HTMLImageElement);
       show(beside.indexOf(find(link, "img", HTMLImageElement)));

@@ -3,7 +3,7 @@
 import { Composer } from "../composer/composer.js";
 import { Draft } from "../composer/draft.js";
 import { getJson } from "../server/http.js";
-import { closest, fieldOf, find, query } from "../shared/dom.js";
+import { closest, fieldOf, find, isPlainPress, query } from "../shared/dom.js";
 
 /** @import { Attempt } from "../composer/draft.js" */
 
@@ -63,8 +63,7 @@ export function startEditing(page, { template, connection, onSent, onRefused }) 
   page.addEventListener("click", (event) => {
     const link = closest(event, '[data-action="edit"]', HTMLAnchorElement);
     const article = link && /** @type {HTMLElement | null} */ (link.closest("[data-message]"));
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    if (article && isPlain) {
+    if (article && isPlainPress(event)) {
       event.preventDefault();
       open(article, link.href);
     }

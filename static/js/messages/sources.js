@@ -1,7 +1,7 @@
 /** The passages that were looked up for a reply: fetched once, when they are opened or pointed at. */
 
 import { getFragment } from "../server/http.js";
-import { closest, dataOf, find, query } from "../shared/dom.js";
+import { closest, dataOf, find, isPlainPress, query } from "../shared/dom.js";
 
 /** @typedef {{isListOpen: boolean, focus: string | null}} SourcesState whether the list is open; what has the focus */
 
@@ -38,7 +38,7 @@ export function startSources(page, { onNarrow }) {
   page.addEventListener("toggle", fillIfOpened, true); // it does not bubble
   page.addEventListener("click", (event) => {
     const question = closest(event, '[data-action="narrow"]')?.dataset.question;
-    if (question && !event.ctrlKey && !event.metaKey) {
+    if (question && isPlainPress(event)) {
       event.preventDefault();
       onNarrow(question);
     }

@@ -4,7 +4,7 @@
  */
 
 import { getFragment } from "../server/http.js";
-import { closest, dataOf, find, query, queryAll } from "../shared/dom.js";
+import { closest, dataOf, find, isPlainPress, query, queryAll } from "../shared/dom.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
 import { showProblem } from "../shared/toasts.js";
@@ -254,7 +254,7 @@ class Palette {
       this.dialog.close();
     } else if (filter) {
       this.#toggle(dataOf(filter, "filter"));
-    } else if (hit && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    } else if (hit && isPlainPress(event)) {
       event.preventDefault();
       this.#take(hit);
     }

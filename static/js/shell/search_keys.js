@@ -1,7 +1,7 @@
 /** Search: by Ctrl+K and the sidebar everywhere, by Ctrl+F in the conversation that is shown. Fetched when it is asked for. */
 
 import { fetchBundle, fetchStyles } from "../shared/bundles.js";
-import { closest, query, queryAll } from "../shared/dom.js";
+import { closest, isPlainPress, query, queryAll } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 import { showProblem } from "../shared/toasts.js";
 
@@ -54,8 +54,7 @@ export function startSearch(shell) {
     }
   });
   const click = (/** @type {MouseEvent} */ event) => {
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    if (isPlain && closest(event, "[data-open-search]")) {
+    if (isPlainPress(event) && closest(event, "[data-open-search]")) {
       event.preventDefault();
       open("palette");
     }

@@ -1,7 +1,7 @@
 /** Several conversations of the list are selected, and something is done with all of them: a bar below the list. */
 
 import { getFragment, sentenceFor } from "../server/http.js";
-import { closest, dataOf, find, query, queryAll } from "../shared/dom.js";
+import { closest, dataOf, find, isPlainPress, query, queryAll } from "../shared/dom.js";
 import { htmx } from "../shared/htmx.js";
 import { isolateName } from "../shared/names.js";
 import { showProblem } from "../shared/toasts.js";
@@ -16,7 +16,7 @@ export function startSelection(sidebar) {
   let selection;
   sidebar.addEventListener("click", async (event) => {
     const asking = closest(event, "[data-select]", HTMLAnchorElement);
-    if (!asking || event.ctrlKey || event.metaKey) {
+    if (!asking || !isPlainPress(event)) {
       return;
     }
     event.preventDefault();
@@ -89,7 +89,7 @@ class Selection {
     }
     const entry = closest(event, BOX) ?? closest(event, ENTRY);
     const link = entry && query(/** @type {HTMLElement} */ (entry.closest(".entry")), ENTRY);
-    if (link && !event.ctrlKey && !event.metaKey) {
+    if (link && !event.ctrlKey && !event.metaKey && !event.altKey) {
       entry === link && event.preventDefault();
       event.shiftKey ? this.#extendTo(dataOf(link, "entry")) : this.toggle(dataOf(link, "entry"));
     }
