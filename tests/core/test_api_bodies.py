@@ -39,8 +39,8 @@ PLAIN = {
 # What no schema says, and the description says in words.
 RULES = re.compile(
     "there is no message of the user|the newest message of the user is empty"
-    "|behind the last message of the user only tool calls and their results may stand"
-    "|it answers no (tool|function) call right before it|has no (result|output) behind it"
+    "|after the last message of the user only tool calls and their results may stand"
+    "|it answers no (tool|function) call right before it|has no (result|output) after it"
     "|two calls have the same id|two outputs answer the same call|two have the same name"
     "|it names none of the tools|there are no tools"
     "|it goes only with (stream|store): true|conversation says the same|max_completion_tokens says the same"

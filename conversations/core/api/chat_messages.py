@@ -198,16 +198,16 @@ def _check_calls(messages: Sequence[PromptMessage]) -> None:
 def _refuse_unanswered(waiting: Mapping[str, int]) -> None:
     if waiting:
         call_id, place = next(iter(waiting.items()))
-        reason = f"the call {shown_name(call_id)} has no result behind it"
+        reason = f"the call {shown_name(call_id)} has no result after it"
         raise ParameterInvalid(f"messages[{place}].tool_calls", reason)
 
 
 def _check_steps(messages: Sequence[PromptMessage], places: Sequence[str], newest: int) -> None:
-    """Refuse all but calls and results behind the newest message of the user."""
+    """Refuse all but calls and results after the newest message of the user."""
     for place in range(newest + 1, len(messages)):
         message = messages[place]
         if message.role != "tool" and not message.tool_calls:
-            reason = "behind the last message of the user only tool calls and their results may stand"
+            reason = "after the last message of the user only tool calls and their results may stand"
             raise ParameterInvalid(places[place], reason)
 
 

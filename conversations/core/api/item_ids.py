@@ -3,7 +3,7 @@
     conv_CONVERSATION                a conversation, by its public id; as a UUID it is in the address of its page
     resp_CONVERSATION NUMBER         a stored response: the reply with that number in it
     msg_, rs_ CONVERSATION NUMBER    a message with that number, and what was thought before it
-    fc_, fco_                        the calls of a message, each with its number behind it, and the result of one
+    fc_, fco_                        the calls of a message, each with its number after it, and the result of one
     resp_, msg_, rs_, fc_ REQUEST    of a response that is not stored
 
 Numbers have 16 hexadecimal digits, ids of ours 32. A number is looked for only in the conversation beside it.
@@ -31,7 +31,7 @@ class StoredId(NamedTuple):
 
     @property
     def suffix(self) -> str:
-        """What stands behind the prefix."""
+        """What follows the prefix."""
         return f"{self.conversation.hex}{self.message:016x}"
 
 

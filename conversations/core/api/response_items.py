@@ -93,7 +93,7 @@ INPUT_ITEMS: JsonSchema = {
 }
 INPUT_SCHEMA: JsonSchema = {
     "anyOf": [TEXT, INPUT_ITEMS],
-    "description": "Text, or items. Each output follows the call it answers, and behind the last message of the user, "
+    "description": "Text, or items. Each output follows the call it answers, and after the last message of the user, "
     "which is not empty, only calls and outputs stand.",
 }
 FindItem = Callable[[str], PromptMessage | None]
@@ -179,10 +179,10 @@ class _Items:
             self._take_reference(item, where)
 
     def refuse_unanswered(self) -> None:
-        """Raise `ParameterInvalid` where a call has no result behind it."""
+        """Raise `ParameterInvalid` where a call has no result after it."""
         if self.wait:
             call_id, where = next(iter(self.wait.items()))
-            raise ParameterInvalid(f"{where}.call_id", f"the call {shown_name(call_id)} has no output behind it")
+            raise ParameterInvalid(f"{where}.call_id", f"the call {shown_name(call_id)} has no output after it")
 
     def _add(self, message: PromptMessage, where: str) -> None:
         self.refuse_unanswered()

@@ -96,12 +96,12 @@ TOOL_CHOICE = object_schema({"type": {"const": "function"}, "name": NAME}, requi
 PROPERTIES: Mapping[str, JsonSchema] = {
     "model": MODEL,
     "input": INPUT_SCHEMA,
-    "instructions": said(TEXT, "For this request only, behind the scenario's system prompt."),
+    "instructions": said(TEXT, "For this request only, after the scenario's system prompt."),
     "conversation": {
         "anyOf": [text_schema(1), CONVERSATION],
-        "description": "The response goes behind its newest message. Goes only with `store: true`.",
+        "description": "The response follows its newest message. Only with `store: true`.",
     },
-    "previous_response_id": said(text_schema(1), "The response goes behind this one. Without `conversation`."),
+    "previous_response_id": said(text_schema(1), "The response follows this one. Not together with `conversation`."),
     "store": said(BOOLEAN, "With `false` nothing is kept but the bill."),
     "background": said(BOOLEAN, "The answer comes at once. Goes only with `store: true`."),
     "stream": BOOLEAN,

@@ -30,7 +30,7 @@ from .appended_messages import append_for_program
 
 
 def answer_calls(key: ApiKey, conversation: Conversation, outputs: Mapping[str, str]) -> Message:
-    """Return a new reply behind the calls of the newest one and their *outputs*; key and conversation are locked.
+    """Return a new reply after the calls of the newest one and their *outputs*; key and conversation are locked.
 
     Raises `ParameterInvalid` unless each call has its output, `ReplyInProgress`, or what `check_regeneration` raises.
     """
@@ -50,14 +50,14 @@ def answer_calls(key: ApiKey, conversation: Conversation, outputs: Mapping[str, 
     return _add_reply(conversation, asked.parent, [asked, *append_for_program(conversation, results)])
 
 
-def ask_behind_steps(
+def ask_after_steps(
     key: ApiKey,
     conversation: Conversation,
     newest: PromptMessage,
     steps: Sequence[PromptMessage],
     picture_ids: list[int],
 ) -> Message:
-    """Return a new reply to *newest* behind *steps*, calls with their results, all of which are stored.
+    """Return a new reply to *newest* after *steps*, calls with their results, all of which are stored.
 
     Raises what `check_regeneration` and `check_message_length` raise; key and conversation are locked.
     """
@@ -82,7 +82,7 @@ def _check_limits(key: ApiKey, conversation: Conversation, question: Message) ->
 
 
 def _add_reply(conversation: Conversation, question: Message, steps: Sequence[Message]) -> Message:
-    """Store a reply to be made behind its *steps*, which are stored; those of the reply before become its own."""
+    """Store a reply to be made after its *steps*, which are stored; those of the reply before become its own."""
     reply = add_reply(conversation, question, conversation_context(conversation), position=steps[-1].position + 1)
     earlier = Q(step_of__in=steps)
     number = Message.objects.filter(earlier, role="assistant").count()

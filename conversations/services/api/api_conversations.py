@@ -60,7 +60,7 @@ class StoredItem:
 
 @dataclass(frozen=True, slots=True)
 class WantedItems:
-    """A page of items: up to *limit* behind the item *after*."""
+    """A page of items: up to *limit* that follow the item *after*."""
 
     after: str
     limit: int
@@ -96,7 +96,7 @@ def note_metadata(conversation: Conversation, metadata: dict[str, str]) -> None:
 
 
 def append_items(key: ApiKey, conversation: Conversation, messages: Sequence[PromptMessage]) -> list[StoredItem]:
-    """Store *messages* behind the newest one; nothing replies to them.
+    """Store *messages* after the newest one; nothing replies to them.
 
     Raises `ParameterInvalid` for a system message, `ReplyInProgress`, `AppendedTextFull`, and `ApiKeyRateReached` while
     the key has asked for as many replies as it may.
@@ -141,7 +141,7 @@ def list_items(
 ) -> tuple[list[StoredItem], bool]:
     """Return a page of items of the path, and whether there are more. Raises `ItemNotFound` for what is not on it.
 
-    None is told behind *last_position*. A page of long items has fewer than are wanted.
+    None is told after *last_position*. A page of long items has fewer than are wanted.
     """
     rows = _path(conversation).order_by("-position" if wanted.newest_first else "position")
     if last_position is not None:
@@ -151,16 +151,16 @@ def list_items(
         rows = rows.filter(**{"position__lte" if wanted.newest_first else "position__gte": position})
     found: list[StoredItem] = []
     characters = 0
-    is_behind = not wanted.after
+    is_after = not wanted.after
     for message in rows.iterator(chunk_size=READ_AT_ONCE):
         items = list(items_of(conversation, message))
         for item in reversed(items) if wanted.newest_first else items:
-            if is_behind:
+            if is_after:
                 characters += item.characters
                 if len(found) == wanted.limit or (found and characters > MOST_CHARACTERS):
                     return found, True
                 found.append(item)
-            is_behind = is_behind or item.id == wanted.after
+            is_after = is_after or item.id == wanted.after
     return found, False
 
 

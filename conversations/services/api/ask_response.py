@@ -1,7 +1,7 @@
 """A response that is stored: the program sends what is new, and the reply lives as on the page.
 
-    conversation            goes on behind its newest message
-    previous_response_id    goes on behind that reply; where others follow it already, in a branch
+    conversation            goes on after its newest message
+    previous_response_id    goes on after that reply; where others follow it already, in a branch
     neither                 begins a conversation
 
 What is asked for beside the words holds for this reply alone and is stored with its run; only the system messages that
@@ -36,7 +36,7 @@ from conversations.services.messages.post_message import post_message, title_fro
 from conversations.services.portability.branch_conversation import branch_conversation
 from conversations.services.windows.active_path import lock_conversation, refuse_while_replying
 
-from .answer_calls import answer_calls, ask_behind_steps
+from .answer_calls import answer_calls, ask_after_steps
 from .appended_messages import append_for_program
 from .chat_pictures import check_model_sees
 from .key_access import find_conversation_of_key, find_model_of_key
@@ -117,7 +117,7 @@ def _ask(
     if request.outputs:
         return answer_calls(key, locked, request.outputs)
     locked.title = locked.title or title_from(messages.newest.content)
-    return ask_behind_steps(key, locked, messages.newest, messages.steps, pictures)
+    return ask_after_steps(key, locked, messages.newest, messages.steps, pictures)
 
 
 def find_stored_item(key: ApiKey, item_id: str) -> PromptMessage | None:
@@ -145,7 +145,7 @@ def check_it_can_be_stored(request: ResponseRequest) -> None:
 
 
 def _find_place(key: ApiKey, request: ResponseRequest) -> tuple[Conversation, int | None]:
-    """Return the conversation that the request goes on in, and the reply that it goes on behind."""
+    """Return the conversation that the request goes on in, and the reply that it goes on after."""
     if request.conversation:
         try:
             conversation = find_conversation_of_key(key, read_conversation_id(request.conversation))
@@ -154,7 +154,7 @@ def _find_place(key: ApiKey, request: ResponseRequest) -> tuple[Conversation, in
             error.parameter = "conversation"
             raise
     if request.previous_response_id:
-        return _go_on_behind(key, request.previous_response_id)
+        return _go_on_after(key, request.previous_response_id)
     scenario_id = key.scenario_id if key.is_bound else None
     begun = start_conversation(
         user=key.owner,
@@ -165,7 +165,7 @@ def _find_place(key: ApiKey, request: ResponseRequest) -> tuple[Conversation, in
     return begun, None
 
 
-def _go_on_behind(key: ApiKey, response_id: str) -> tuple[Conversation, int]:
+def _go_on_after(key: ApiKey, response_id: str) -> tuple[Conversation, int]:
     """Return the conversation of that response, or a branch of it where messages follow the response already."""
     try:
         conversation, reply = find_reply_of_key(key, response_id)
@@ -222,7 +222,7 @@ def run_parameters(
 
 
 def _append_history(key: ApiKey, conversation: Conversation, messages: ChatMessages, opened: OpenedPictures) -> None:
-    """Store the messages before the newest one behind those that are there; the first names a new conversation."""
+    """Store the messages before the newest one after those that are there; the first names a new conversation."""
     locked = lock_conversation(conversation)
     refuse_while_replying(locked)
     places = range(messages.first_place, messages.newest_place)

@@ -25,7 +25,7 @@ from .stored_responses import find_reply_of_key
 def count_input(key: ApiKey, request: ResponseRequest) -> int:
     """Return how many tokens the window of *request* has. Nothing is stored.
 
-    Raises what asking would raise, and `ParameterInvalid` behind a response that others follow already.
+    Raises what asking would raise, and `ParameterInvalid` after a response that others follow already.
     """
     if not request.conversation and not request.previous_response_id:
         return prepare_chat(key, request.chat).window.record.prompt_tokens
