@@ -6,6 +6,8 @@ import json
 import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -13,6 +15,7 @@ from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Message, Scenario
 from conversations.providers.openai_api.completion_request import CompletionRequest
 from conversations.selectors.conversations.window import last_window
+from conversations.services.api.api_keys import make_key
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
@@ -95,6 +98,18 @@ def test_each_request_for_a_reply_can_be_looked_at(client, conversation):
     assert 'aria-label="Requests for this reply"' in get(client, "window", reply, "?number=1").text
     names = [get(client, "request", reply, f"?number={n}").headers["Content-Disposition"] for n in (1, 2)]
     assert len(set(names)) == 2
+
+
+def test_the_key_that_a_program_asked_with_is_named_and_takes_no_query(client, conversation):
+    reply, _ = reply_to(conversation, "one")
+    with CaptureQueriesContext(connection) as without:
+        assert "Asked with the API key" not in get(client, "window", reply).text
+    key = make_key(conversation.owner, name="Backup <script>").key
+    Completion.objects.update(api_key=key)
+    with CaptureQueriesContext(connection) as captured:
+        page = get(client, "window", reply).text
+    assert "Asked with the API key</dt><dd><bdi>Backup &lt;script&gt;</bdi>" in page
+    assert len(captured) == len(without)
 
 
 @pytest.mark.parametrize(("query", "status"), [("?number=0", 404), ("?number=2", 404), ("?number=x", 400)])

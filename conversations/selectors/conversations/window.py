@@ -132,7 +132,7 @@ def sent_window(reply: Message, *, number: int | None = None) -> SentWindow:
 
     Raises `ConversationNotFound` if there was no such request.
     """
-    completions = list(reply.completions.select_related("system_prompt").order_by("id"))
+    completions = list(reply.completions.select_related("system_prompt", "api_key").order_by("id"))
     number = len(completions) if number is None else number
     if not 1 <= number <= len(completions):
         raise ConversationNotFound
