@@ -247,6 +247,13 @@ def test_packages_that_serve_few_have_one_door():
     assert not past, "\n".join(f"{path}:{line} imports {name}" for path, line, name in past)
 
 
+def test_no_test_imports_from_another_file_of_tests():
+    """What tests share is in `tests/support`, or in a module beside them that says what it is."""
+    read = [(path, line, name) for path in python_files("tests") for line, name in imports(path)]
+    wrong = [f"{path}:{line} imports {name}" for path, line, name in read if ".test_" in name]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_the_core_needs_nothing_but_the_standard_library():
     ours = {"conversations"}
     needed = {name.split(".")[0] for path in python_files("conversations/core") for _, name in imports(path)}

@@ -14,7 +14,7 @@ from conversations.core.errors import ConversationError, MessageTooLong, MoneyUs
 from conversations.models import Message
 from conversations.services.replies.end_reply import Ending, end_reply
 from conversations.wording.error_sentences import ReaderLocale, error_sentence, stored_error_sentence
-from tests.core.test_errors import CLASSES, example
+from tests.support.error_examples import CLASSES, example_of_error
 from tests.support.people import begin, make_user, post
 from tests.support.sockets import Page
 from tests.support.waiting import in_thread
@@ -31,7 +31,7 @@ CHINESE_BROWSER = "zh-CN,zh;q=0.9,en;q=0.8"
 
 @pytest.mark.parametrize("error", CLASSES)
 def test_each_language_has_its_sentence(error):
-    raised = example(error)
+    raised = example_of_error(error)
     assert error_sentence(raised, ENGLISH) == str(raised)
     assert CHINESE.search(error_sentence(raised, CHINESE_READER))
 

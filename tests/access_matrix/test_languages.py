@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import pytest
 from django.conf import settings
 from django.db import transaction
 
-from tests.support.one_letter_language import one_letter_language
 from tests.support.visible_text import latin_words
 
 from .asking import ask, fields_of, path_of
 from .cells import METHODS, PathCell
+from .languages import LANGUAGES
 from .people import Who
 from .routes import door_of, routes
 from .world import CANARY
 
 pytestmark = pytest.mark.django_db
-LANGUAGES = {"zh-hans": nullcontext, "one letter": one_letter_language}
 NAMES = {
     "ChatGPT",
     "Claude",

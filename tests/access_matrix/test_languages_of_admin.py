@@ -12,9 +12,9 @@ from tests.support.visible_text import latin_words
 
 from .asking import ask, path_of
 from .cells import METHODS, PathCell
+from .languages import LANGUAGES
 from .people import Who
 from .routes import Door, door_of, routes
-from .test_languages import LANGUAGES
 from .world import CANARY
 
 pytestmark = pytest.mark.django_db

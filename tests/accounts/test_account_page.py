@@ -3,6 +3,7 @@ import re
 import pytest
 
 from chatsite.accounts.models import User
+from tests.support.inline_code import INLINE
 
 pytestmark = pytest.mark.django_db
 ENTRANCES = [
@@ -12,8 +13,6 @@ ENTRANCES = [
 OWN_PAGES = [
     "/account/", "/accounts/email/", "/accounts/password/change/", "/accounts/logout/", "/accounts/reauthenticate/",
 ]  # fmt: skip
-# Blocks of JSON are no script: the policy does not forbid them, and no browser runs them.
-INLINE = r"""<style|\sstyle=|\son\w+=|<script(?![^>]*\s(src=|type="application/json"))"""
 
 
 def test_the_account_page_is_for_people_who_are_signed_in(client):

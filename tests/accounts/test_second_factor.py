@@ -14,7 +14,7 @@ from django.test import Client
 from chatsite.accounts.models import User
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import code_of, confirm, give_app, set_up_app, wrong_code
-from tests.accounts.test_account_page import INLINE
+from tests.support.inline_code import INLINE
 
 pytestmark = pytest.mark.django_db
 AUTHENTICATE = "/accounts/2fa/authenticate/"

@@ -20,7 +20,7 @@ from chatsite.accounts.models import User
 from chatsite.configuration.single_sign_on import social_providers
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import confirm, give_app
-from tests.accounts.test_account_page import INLINE
+from tests.support.inline_code import INLINE
 
 # Of the quiet pages, and of those within the shell.
 STYLES = re.compile(r"(?:css/tokens|bundles/conversation)\.css")

@@ -15,7 +15,8 @@ from chatsite.accounts.account.account_data import account_data
 from chatsite.accounts.models import AccountChange
 from conversations.services.portability.delete_account import delete_account
 from tests.admin.conftest import signed_in
-from tests.admin.test_user import ADD, LIST, PASSWORD, change, form_of
+
+from .user_form import ADD, LIST, PASSWORD, change, form_of
 
 CHANGES = reverse("admin:accounts_accountchange_changelist")
 BUTTON = "accounts_user_send_password_link"

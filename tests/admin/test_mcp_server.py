@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from chatsite.accounts.second_factors.secret_encryption import decrypt_secret, encrypt_secret
 from conversations.models import McpServer
-from tests.providers.test_egress import INSIDE, NEVER, WRITTEN
+from tests.support.hostile_addresses import INSIDE, NEVER, WRITTEN
 from tests.support.mcp_server import NUMBERS, add, serve_tools
 
 LIST = reverse("admin:conversations_mcpserver_changelist")

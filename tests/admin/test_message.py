@@ -8,7 +8,8 @@ from django.utils import timezone
 from conversations.models import Message, Rating
 from tests.admin.readings import read_by
 from tests.admin.stored import make_conversation, make_person, say
-from tests.admin.test_reading import content_of
+
+from .streamed_text import streamed_text
 
 LIST = reverse("admin:conversations_message_changelist")
 
@@ -96,4 +97,4 @@ def test_ratings_are_a_column_and_a_filter_and_remarks_are_shown_in_a_reading(ad
     read_by(superuser, conversation)
     assert "wrong by one" in admin_browser.get(url).text
     table = admin_browser.get(reverse("admin:conversations_conversation_export_csv", args=[conversation.pk]))
-    assert "wrong by one" in content_of(table)
+    assert "wrong by one" in streamed_text(table)

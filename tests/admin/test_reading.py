@@ -8,7 +8,6 @@ import json
 import uuid
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.test import Client
 from django.urls import reverse
 
@@ -23,6 +22,8 @@ from tests.admin.readings import REASON, give_reason, page_of, read_by
 from tests.admin.stored import make_conversation, make_person, say
 from tests.support.append_only import end_readings
 from tests.support.tool_steps import add_call, end_step
+
+from .streamed_text import streamed_text
 
 SEARCH = reverse("admin:conversations_reading_search")
 LOG = reverse("admin:conversations_reading_changelist")
@@ -41,13 +42,6 @@ def grace(reviewer_browser) -> User:
 
 def steps(reading: Reading) -> list[tuple[str, str]]:
     return list(reading.steps.values_list("what", "detail"))
-
-
-def content_of(response) -> str:
-    async def collect() -> bytes:
-        return b"".join([piece async for piece in response])
-
-    return async_to_sync(collect)().decode("utf-8-sig")
 
 
 def exported(browser: Client, conversation: Conversation, kind: str):
@@ -273,7 +267,7 @@ def test_the_json_has_every_message_of_every_branch(reviewer_browser, grace, con
     fields = {"position": 1, "active": False, "role": "assistant", "encoding": "letters"}
     conversation.messages.create(parent=conversation.head.parent, content="another answer", **fields)
     read_by(grace, conversation)
-    messages = json.loads(content_of(exported(reviewer_browser, conversation, "json")))["messages"]
+    messages = json.loads(streamed_text(exported(reviewer_browser, conversation, "json")))["messages"]
     assert [message["content"] for message in messages] == ["question 1", "answer 1", "another answer"]
     assert [message["shown"] for message in messages] == [True, True, False]
 
@@ -281,7 +275,7 @@ def test_the_json_has_every_message_of_every_branch(reviewer_browser, grace, con
 def test_no_cell_of_the_csv_is_a_formula(reviewer_browser, grace, conversation):
     say(conversation, "user", FORMULA, grounding=[{"text": FORMULA, "source": FORMULA}])
     read_by(grace, conversation)
-    rows = list(csv.DictReader(io.StringIO(content_of(exported(reviewer_browser, conversation, "csv")))))
+    rows = list(csv.DictReader(io.StringIO(streamed_text(exported(reviewer_browser, conversation, "csv")))))
     assert rows[-1]["content"] == f"'{FORMULA}"
     assert not [cell for row in rows for cell in row.values() if cell.startswith(("=", "+", "-", "@"))]
 
@@ -292,7 +286,7 @@ def test_the_csv_says_what_was_asked_of_tools_and_what_became_of_it(reviewer_bro
     add_call(reply, tool="calculator", arguments='{"expression": "1+1"}', result="2")
     end_step(reply)
     read_by(grace, conversation)
-    rows = list(csv.DictReader(io.StringIO(content_of(exported(reviewer_browser, conversation, "csv")))))
+    rows = list(csv.DictReader(io.StringIO(streamed_text(exported(reviewer_browser, conversation, "csv")))))
     assert [row["role"] for row in rows] == ["user", "assistant", "tool", "assistant"]
     assert [rows[1]["tool_calls"], rows[3]["tool_calls"]] == [
         'calculator({"expression": "1+1"})',
@@ -305,6 +299,6 @@ def test_a_long_conversation_is_read_in_parts(reviewer_browser, grace, alice, mo
     monkeypatch.setattr(exported_messages, "AT_ONCE", 3)
     conversation = make_conversation(alice, turns=5)
     read_by(grace, conversation)
-    content = content_of(exported(reviewer_browser, conversation, kind))
+    content = streamed_text(exported(reviewer_browser, conversation, kind))
     assert all(f"answer {turn}" in content for turn in range(1, 6))
     assert kind == "csv" or len(json.loads(content)["messages"]) == 10

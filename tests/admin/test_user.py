@@ -10,19 +10,7 @@ from chatsite.accounts.models import User
 from tests.admin.conftest import signed_in
 from tests.admin.stored import make_completion, make_conversation, make_person
 
-ADD = reverse("admin:accounts_user_add")
-LIST = reverse("admin:accounts_user_changelist")
-NO_LIMITS = {"limits-TOTAL_FORMS": "0", "limits-INITIAL_FORMS": "0"}
-PASSWORD = "a seat by the window, 12A"
-
-
-def change(user: User) -> str:
-    return reverse("admin:accounts_user_change", args=[user.pk])
-
-
-def form_of(user: User, **fields: str) -> dict[str, str]:
-    choices = {"role": user.role, "gate_rule": user.gate_rule} | ({"is_active": "on"} if user.is_active else {})
-    return {"email": user.email, "name": user.name} | choices | NO_LIMITS | fields
+from .user_form import ADD, LIST, NO_LIMITS, PASSWORD, change, form_of
 
 
 def test_the_list_takes_the_same_queries_for_5_and_for_50(queries_for):

@@ -15,7 +15,7 @@ from conversations.core.window.window_record import WindowRecord
 from tests.benchmarks import _random_pictures, ceiling
 from tests.benchmarks._ceiling_checks import GOALS, unanswered
 from tests.benchmarks._cookbook import MODELS, count, count_body
-from tests.providers.test_tokenizer_prompts import JARGON_EXAMPLE, WEATHER_EXAMPLE, WEATHER_TOOL
+from tests.support.tokenizer_prompts import JARGON_EXAMPLE, WEATHER_EXAMPLE, WEATHER_TOOL
 
 CASES, FEW, SEED = 300, 80, 3
 CALL = {"id": "a", "type": "function", "function": {"name": "now", "arguments": "{}"}}

@@ -17,6 +17,7 @@ from playwright.sync_api import APIResponse, Locator, Page, Route, WebSocketRout
 from tests.support.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 
 T = TypeVar("T")
+LONG, ENDLESS = "count slowly to 12", "count slowly to 5000"
 CONVERSATION_PATH = re.compile(r"/c/[0-9a-f-]{36}/")
 
 
@@ -240,3 +241,21 @@ def draft_kept(page: Page) -> list[str]:
     """Return the drafts that this browser keeps."""
     stored = page.evaluate("() => Object.entries(localStorage).filter(([key]) => key.startsWith('draft:'))")
     return [json.loads(value).get("content", "") for _, value in stored]
+
+
+def ask_for_long_reply(page: Page, content: str = ENDLESS) -> None:
+    """Ask for a reply that takes a while."""
+    write(page, content)
+    expect(streaming(page)).to_have_count(1)
+    expect(page.locator("#main")).to_have_class(re.compile(r"\bis-streaming\b"))
+
+
+def session_of(page: Page) -> str:
+    """Return the session by which the page's user is signed in."""
+    [session] = [cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "sessionid"]
+    return session
+
+
+def public_id_of(page: Page) -> str:
+    """Return the id in the address of the page of a conversation."""
+    return page.url.rstrip("/").rpartition("/")[2]

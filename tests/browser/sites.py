@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 
 from tests.faults.databases import Database
-from tests.management.test_serve import environment, serving
 from tests.support.ports import free_port
+from tests.support.site_process import environment, serving
 from tests.support.source import PROJECT
 
 MAKE_PEOPLE = """

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.axe import find_faults
 
-from .page_actions import composer, messages, open_menu, say
-from .test_dashboard import SET_UP
-from .test_review import public_id_of, session_of
-from .test_sharing import share
+from .admin_rows import SET_UP
+from .axe_faults import assert_none, faults_of
+from .page_actions import composer, messages, open_menu, public_id_of, say, session_of
+from .share_actions import share
 
 OWN_PAGES = (
     "/scenarios/",
@@ -75,7 +73,6 @@ user.save(update_fields=["gate_rule"])
 if {has_password}:
     set_password("a window seat, please", user=user)
 """
-NOT_OK = ("/no-such-page/", "/gate/")  # the second to those who are blocked
 OUTSIDE = ("/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/no-such-page/")
 
 
@@ -183,18 +180,6 @@ def test_the_admin(site, signed_in):
     addresses = page.locator("nav a[href^='/admin/']").evaluate_all("links => links.map(a => a.getAttribute('href'))")
     assert len(addresses) > 10
     assert_none(faults_of(page, ("/admin/", *dict.fromkeys(addresses))))
-
-
-def assert_none(faults: Iterator[str]) -> None:
-    found = list(faults)
-    assert not found, "\n" + "\n".join(found)
-
-
-def faults_of(page: Page, addresses: tuple[str, ...]) -> Iterator[str]:
-    for address in addresses:
-        answer = page.goto(address)  # none where it is the page that is shown
-        assert answer is None or answer.ok or address in NOT_OK, f"{address}: {answer.status}"
-        yield from find_faults(page, address)
 
 
 @pytest.mark.parametrize("width", [280, 320])

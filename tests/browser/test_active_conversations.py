@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from .page_actions import hold_frames, lose_frames, say, streaming, wait_until, write
-from .test_switching import heading, listed, new_conversation
+from .sidebar_actions import heading, listed, new_conversation
 from .tool_actions import ask_to_write_down, choose_all_tools, end_of
 
 ENDLESS = "count to 5000"

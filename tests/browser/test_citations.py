@@ -9,8 +9,8 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.rendering.payloads import PAYLOADS
 
+from .long_conversations import SCROLLED_SIDEWAYS
 from .page_actions import composer, hold_frames, replies, say
-from .test_long_conversations import SCROLLED_SIDEWAYS
 
 GIVE_SOURCES = """
 import json

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
+from .document_actions import NOTES, add_documents, document_row
 from .page_actions import composer, messages, replies, say, write
-from .test_documents import NOTES, add, row
-
-
-def options(page: Page) -> Locator:
-    return page.get_by_role("listbox", name="Suggestions").get_by_role("option")
-
-
-def option(page: Page, name: str) -> Locator:
-    return options(page).filter(has_text=name)
+from .suggestion_actions import option, options
 
 
 def type_in(page: Page, text: str) -> None:
@@ -179,9 +172,9 @@ def test_another_scenario_is_chosen(page):
 
 
 def test_an_at_sign_lists_documents_and_the_reply_looks_in_that_one_alone(page):
-    add(page, NOTES, ("other.md", "# Other lights\n\nThe lighthouse of Sylt burns since 1856."))
-    expect(row(page, "notes.md")).to_contain_text("Ready", ignore_case=True)
-    expect(row(page, "other.md")).to_contain_text("Ready", ignore_case=True)
+    add_documents(page, NOTES, ("other.md", "# Other lights\n\nThe lighthouse of Sylt burns since 1856."))
+    expect(document_row(page, "notes.md")).to_contain_text("Ready", ignore_case=True)
+    expect(document_row(page, "other.md")).to_contain_text("Ready", ignore_case=True)
     type_in(page, "Since when does the lighthouse burn, see @no")
     expect(options(page)).to_have_count(1)
     expect(option(page, "notes.md")).to_be_visible()
@@ -194,7 +187,7 @@ def test_an_at_sign_lists_documents_and_the_reply_looks_in_that_one_alone(page):
 
 
 def test_an_at_sign_within_a_word_is_part_of_it(page):
-    add(page, NOTES)
-    expect(row(page, "notes.md")).to_contain_text("Ready", ignore_case=True)
+    add_documents(page, NOTES)
+    expect(document_row(page, "notes.md")).to_contain_text("Ready", ignore_case=True)
     type_in(page, "write to anna@no")
     expect(options(page)).to_have_count(0)

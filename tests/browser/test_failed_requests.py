@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from tests.support.paused_parsing import HELD_AT, held_reading
 
+from .document_actions import add_documents, document_row
 from .page_actions import ask_for_menu, choose_for_entry, say, wait_until
-from .test_documents import add, row
 
 OFFLINE = "Not done: there is no connection."
 NOT_OPENED = "Not opened: there is no connection."
@@ -115,8 +115,8 @@ def test_the_same_is_said_on_a_page_beside_the_list(talk):
 def test_a_list_that_asks_by_itself_neither_repeats_what_is_said_nor_takes_it_away(site, talk):
     facts = [{"about": f"Signal {number} burns {number} seconds."} for number in range(2 * HELD_AT)]
     with held_reading(site.database):
-        add(talk, ("signals.json", json.dumps(facts)))
-        expect(row(talk, "signals.json")).to_contain_text("Reading")
+        add_documents(talk, ("signals.json", json.dumps(facts)))
+        expect(document_row(talk, "signals.json")).to_contain_text("Reading")
         note_requests(talk)
         talk.context.set_offline(True)
         ask_for_menu(talk, "My name is Andrew")

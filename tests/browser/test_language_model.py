@@ -7,22 +7,13 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from .model_actions import LARGE, SMALL, opener, shown_model
 from .page_actions import block_socket, composer, open_menu, replies, say, streaming, take_pictures
 
 FORGET = """
 from conversations.models import Conversation
 Conversation.objects.filter(public_id="{public_id}").update(language_model="model-of-last-year")
 """
-SMALL, LARGE = "Demo (4k window)", "Demo (32k window)"
-
-
-def opener(page):
-    return page.get_by_role("button", name="Language model:")
-
-
-def shown(page):
-    """Return the name of the model that the header shows."""
-    return opener(page).locator(".model-name")
 
 
 def choose(page, name):
@@ -32,16 +23,16 @@ def choose(page, name):
 
 def test_the_model_is_changed_in_mid_conversation_and_the_thread_says_where(page):
     say(page, "My name is Andrew")
-    expect(shown(page)).to_have_text(SMALL)
+    expect(shown_model(page)).to_have_text(SMALL)
     choose(page, LARGE)
-    expect(shown(page)).to_have_text(LARGE)
+    expect(shown_model(page)).to_have_text(LARGE)
     expect(opener(page)).to_be_focused()
     say(page, "What is my name?")
     expect(replies(page).last.locator(".model-line")).to_have_text(f"{LARGE} answers from here on")
     expect(page.locator(".model-line")).to_have_count(1)
     expect(page.locator("[data-part=meter]")).to_contain_text("of 30,768 tokens")
     page.reload()
-    expect(shown(page)).to_have_text(LARGE)
+    expect(shown_model(page)).to_have_text(LARGE)
     expect(page.locator("[data-role=assistant] .message-name")).to_have_text([SMALL, LARGE])
 
 
@@ -49,11 +40,11 @@ def test_a_choice_appears_on_other_pages(page):
     say(page, "My name is Andrew")
     other = page.context.new_page()
     other.goto(page.url)
-    expect(shown(other)).to_have_text(SMALL)
+    expect(shown_model(other)).to_have_text(SMALL)
     choose(page, LARGE)
-    expect(shown(other)).to_have_text(LARGE)
+    expect(shown_model(other)).to_have_text(LARGE)
     choose(other, SMALL)
-    expect(shown(page)).to_have_text(SMALL)
+    expect(shown_model(page)).to_have_text(SMALL)
 
 
 def test_the_menu_is_used_by_keyboard(page):
@@ -73,7 +64,7 @@ def test_the_menu_is_used_by_keyboard(page):
     expect(small).to_be_focused()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(shown(page)).to_have_text(LARGE)
+    expect(shown_model(page)).to_have_text(LARGE)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -82,7 +73,7 @@ def test_the_menu_is_seen_whole_in_light_and_dark(page, width, tmp_path):
     say(page, "My name is Andrew")
     opener(page).click()
     page.get_by_role("menuitemradio", name="High", exact=True).click()
-    expect(shown(page)).to_have_text(SMALL)
+    expect(shown_model(page)).to_have_text(SMALL)
     expect(opener(page).locator(".model-effort")).to_have_text("High")
     opener(page).click()
     menu = page.get_by_role("menu", name="Language model")
@@ -105,7 +96,7 @@ def test_a_model_is_chosen_before_the_first_message(page):
     say(page, "My name is Andrew")
     expect(replies(page).last.locator(".message-name")).to_have_text(LARGE)
     page.reload()
-    expect(shown(page)).to_have_text(LARGE)
+    expect(shown_model(page)).to_have_text(LARGE)
 
 
 def test_a_model_is_chosen_without_a_socket_and_without_javascript(page, open_page):
@@ -113,10 +104,10 @@ def test_a_model_is_chosen_without_a_socket_and_without_javascript(page, open_pa
     block_socket(page)
     page.reload()
     choose(page, LARGE)
-    expect(shown(page)).to_have_text(LARGE)
+    expect(shown_model(page)).to_have_text(LARGE)
     plain = open_page(page.url, java_script_enabled=False, storage_state=page.context.storage_state())
     choose(plain, SMALL)
-    expect(shown(plain)).to_have_text(SMALL)
+    expect(shown_model(plain)).to_have_text(SMALL)
 
 
 def test_one_reply_is_regenerated_with_another_model(page):
@@ -126,7 +117,7 @@ def test_one_reply_is_regenerated_with_another_model(page):
     expect(replies(page).locator(".versions")).to_contain_text("2 of 2")
     expect(streaming(page)).to_have_count(0)
     expect(replies(page).last.locator(".message-name")).to_have_text(LARGE)
-    expect(shown(page)).to_have_text(SMALL)
+    expect(shown_model(page)).to_have_text(SMALL)
     previous = page.get_by_role("button", name="Previous version")
     expect(previous).to_have_attribute("title", f"Previous version · {SMALL}")
     previous.click()

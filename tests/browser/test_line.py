@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from .long_conversations import make_long
 from .page_actions import (
     composer,
     content_of,
@@ -20,8 +21,7 @@ from .page_actions import (
     wait_until,
     write,
 )
-from .test_long_conversations import make_long
-from .test_places import shown
+from .shown_positions import shown_positions
 
 pytestmark = pytest.mark.moving
 FIRST_SEEN = "() => document.querySelector('[data-horizon] ~ [data-message]')?.dataset.position ?? 0"
@@ -68,7 +68,7 @@ def test_why_explains_and_leads_to_the_beginning(slid):
     slid.get_by_text("Why?", exact=True).click()
     slid.get_by_role("link", name="Go to the beginning").click()
     expect(slid.locator('[data-position="0"]')).to_be_focused()
-    wait_until(slid, lambda: shown(slid)[0] == 0)
+    wait_until(slid, lambda: shown_positions(slid)[0] == 0)
 
 
 def test_a_pinned_message_is_a_lit_pane_within_the_blind(slid):

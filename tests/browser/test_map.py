@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from .long_conversations import make_long
 from .page_actions import messages, replies, say, wait_until
-from .test_long_conversations import make_long
-from .test_places import is_whole, shown
+from .shown_positions import is_whole, shown_positions
 
 MESSAGES = 400
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -58,8 +58,8 @@ def test_a_short_conversation_has_no_map(page):
 
 def test_pressing_it_leads_to_messages_that_are_not_on_the_page(mapped):
     press_at(mapped, 0.5)
-    wait_until(mapped, lambda: min(shown(mapped)) < 200 < max(shown(mapped)))
-    assert is_whole(shown(mapped))
+    wait_until(mapped, lambda: min(shown_positions(mapped)) < 200 < max(shown_positions(mapped)))
+    assert is_whole(shown_positions(mapped))
     wait_until(mapped, lambda: 150 < int(strip(mapped).get_attribute("aria-valuenow")) < 250)
     press_at(mapped, 0)
     expect(mapped.locator('[data-position="0"]')).to_be_in_viewport()
@@ -74,7 +74,7 @@ def test_dragging_tells_where_one_is_and_the_thread_follows(mapped):
     mapped.mouse.down()
     mapped.mouse.move(x, box["y"] + 0.25 * box["height"], steps=5)
     expect(mapped.locator("[data-bubble-number]")).to_have_text(re.compile(rf"message \d+ of {MESSAGES + 2}"))
-    wait_until(mapped, lambda: min(shown(mapped)) < 120)
+    wait_until(mapped, lambda: min(shown_positions(mapped)) < 120)
     mapped.mouse.up()
     expect(mapped.locator("[data-map-bubble]")).to_be_hidden()
 

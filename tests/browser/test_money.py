@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from .page_actions import composer, replies, say, write
-from .test_tools import calls_in, choose_all_tools
+from .tool_actions import calls_in, choose_all_tools
 
 # The largest reply costs 60 cents here, whatever its language model, so one cent more is money for one reply.
 SET_UP = """

@@ -8,7 +8,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from .document_actions import drop_files
 from .page_actions import (
+    ask_for_long_reply,
     begin_another,
     choose_for_entry,
     choose_scenario,
@@ -20,10 +22,8 @@ from .page_actions import (
     say,
     write,
 )
-from .test_commands import option
-from .test_documents import drop
-from .test_pictures import CAT, attached, bring
-from .test_queue import stream
+from .picture_actions import CAT, attached_pictures, bring_pictures
+from .suggestion_actions import option
 
 BANNER = "No connection to the server."
 UNREACHABLE = "Can’t reach the server."
@@ -86,8 +86,8 @@ ACTIONS: dict[str, tuple[Callable[[Page], None], str]] = {
     "new conversation": (lambda page: page.get_by_role("link", name="New conversation").click(), NO_CONVERSATION),
     "page": (lambda page: follow_from_menu(page, "Usage"), NOT_OPENED),
     "sign-out": (lambda page: press_in_menu(page, "Sign out"), NOT_DONE),
-    "document": (lambda page: drop(page, "drop", "notes.md"), UNREACHABLE),
-    "picture": (lambda page: bring(page, "paste", cat=CAT), UNREACHABLE),
+    "document": (lambda page: drop_files(page, "drop", "notes.md"), UNREACHABLE),
+    "picture": (lambda page: bring_pictures(page, "paste", cat=CAT), UNREACHABLE),
 }
 
 
@@ -121,7 +121,7 @@ def test_what_is_done_without_a_connection_says_so_and_leaves_the_page_and_the_d
     expect(talk.get_by_text(BANNER)).to_be_hidden()
     if name == "picture":
         talk.get_by_role("button", name="Send it again").click()
-        expect(attached(talk)).to_have_count(1)
+        expect(attached_pictures(talk)).to_have_count(1)
     composer(talk).press("Enter")
     expect(messages(talk)).to_have_count(4)
 
@@ -138,7 +138,7 @@ def test_a_message_says_at_once_that_it_waits_and_is_sent_when_the_connection_is
 
 
 def test_a_reply_goes_on_and_stop_says_that_it_did_not_arrive(page):
-    stream(page)
+    ask_for_long_reply(page)
     go_offline(page)
     page.get_by_role("button", name="Stop the reply").click()
     expect(page.get_by_role("alert")).to_contain_text(UNREACHABLE)

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.parsing.pictures import drawing, encoded, photo
 
 from .page_actions import composer, messages, replies, say, wait_until
-from .test_pictures import attached, bring
+from .picture_actions import attached_pictures, bring_pictures
 
 CAT = encoded(photo(), "JPEG")
 
@@ -22,7 +22,7 @@ def hold_upload(page: Page) -> list[Route]:
 
 def test_a_message_waits_for_its_picture_and_is_sent_by_itself(page):
     held = hold_upload(page)
-    bring(page, "drop", cat=CAT)
+    bring_pictures(page, "drop", cat=CAT)
     composer(page).fill("What is this?")
     composer(page).press("Enter")
     expect(page.locator("[data-note]")).to_have_text("Your message is sent as soon as its pictures are here.")
@@ -36,7 +36,7 @@ def test_a_message_waits_for_its_picture_and_is_sent_by_itself(page):
 
 def test_a_picture_that_fails_meanwhile_keeps_the_message_and_says_why(page):
     held = hold_upload(page)
-    bring(page, "drop", cat=CAT)
+    bring_pictures(page, "drop", cat=CAT)
     composer(page).fill("What is this?")
     composer(page).press("Enter")
     wait_until(page, lambda: held)
@@ -49,21 +49,21 @@ def test_a_picture_that_fails_meanwhile_keeps_the_message_and_says_why(page):
 
 def test_a_message_that_is_changed_meanwhile_is_not_sent_by_itself(page):
     held = hold_upload(page)
-    bring(page, "drop", cat=CAT)
+    bring_pictures(page, "drop", cat=CAT)
     composer(page).fill("What is")
     composer(page).press("Enter")
     composer(page).press_sequentially(" this")
     expect(page.locator("[data-note]")).to_be_hidden()
     wait_until(page, lambda: held)
     held[0].continue_()
-    expect(attached(page)).to_have_count(1)
+    expect(attached_pictures(page)).to_have_count(1)
     expect(composer(page)).to_have_value("What is this")
     expect(messages(page)).to_have_count(0)
 
 
 def test_that_too_many_were_chosen_is_not_said_of_the_next_message(page):
-    bring(page, "drop", **{f"drawing{number}": encoded(drawing(40 + number, 30)) for number in range(21)})
-    expect(attached(page)).to_have_count(20)
+    bring_pictures(page, "drop", **{f"drawing{number}": encoded(drawing(40 + number, 30)) for number in range(21)})
+    expect(attached_pictures(page)).to_have_count(20)
     expect(page.locator("[data-note]")).to_contain_text("A message can have 20 pictures")
     composer(page).press("Enter")
     expect(replies(page)).to_have_count(1)
@@ -72,8 +72,8 @@ def test_that_too_many_were_chosen_is_not_said_of_the_next_message(page):
 
 def test_what_would_be_sent_has_the_pictures_of_the_tray(page):
     say(page, "Hello")
-    bring(page, "drop", cat=CAT)
-    expect(attached(page)).to_have_count(1)
+    bring_pictures(page, "drop", cat=CAT)
+    expect(attached_pictures(page)).to_have_count(1)
     with page.expect_request(re.compile("/preview/")) as asked:
         page.locator('[data-part="preview"] .meter-text').click()
     assert re.search(r"pictures=\d+", asked.value.post_data or "")
@@ -82,8 +82,8 @@ def test_what_would_be_sent_has_the_pictures_of_the_tray(page):
 def test_that_a_model_sees_no_pictures_follows_its_choice(page):
     """The two demo models see alike, so the answer of the server is given another word."""
     say(page, "Hello")
-    bring(page, "drop", cat=CAT)
-    expect(attached(page)).to_have_count(1)
+    bring_pictures(page, "drop", cat=CAT)
+    expect(attached_pictures(page)).to_have_count(1)
     note = page.locator(".picture-tray [data-no-pictures]")
 
     def choose(name: str, said: str) -> None:

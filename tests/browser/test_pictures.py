@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from pathlib import Path
 
@@ -12,29 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.parsing.pictures import drawing, encoded, photo, png_of_size
 
 from .page_actions import CONVERSATION_PATH, composer, messages, replies, streaming, wait_until
-
-CAT, DOG = encoded(photo(), "JPEG"), encoded(drawing(200, 300), "PNG")
-BRING = """([type, files]) => {
-  const transfer = new DataTransfer();
-  for (const [name, kind, base64] of files) {
-    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-    transfer.items.add(new File([bytes], name, { type: kind }));
-  }
-  const how = { bubbles: true, cancelable: true, dataTransfer: transfer, clipboardData: transfer };
-  const event = type === "paste" ? new ClipboardEvent(type, how) : new DragEvent(type, how);
-  document.querySelector("#main").dispatchEvent(event);
-}"""
-
-
-def bring(page: Page, kind: str, **pictures: bytes) -> None:
-    """Drop or paste pictures, by their names without `.png`."""
-    files = [[f"{name}.png", "image/png", base64.b64encode(content).decode()] for name, content in pictures.items()]
-    page.evaluate(BRING, [kind, files])
-
-
-def attached(page: Page) -> Locator:
-    """Those in the tray that are stored."""
-    return page.locator(".attached-picture img:visible")
+from .picture_actions import CAT, DOG, attached_pictures, bring_pictures
 
 
 def choose(page: Page, name: str, content: bytes) -> None:
@@ -54,22 +31,22 @@ def send(page: Page) -> None:
 
 
 def test_pictures_are_pasted_dropped_removed_kept_and_sent_without_words(page):
-    bring(page, "paste", cat=CAT)
-    expect(attached(page)).to_have_count(1)
+    bring_pictures(page, "paste", cat=CAT)
+    expect(attached_pictures(page)).to_have_count(1)
     expect(page).to_have_url(CONVERSATION_PATH)  # the picture has begun it
-    bring(page, "drop", dog=DOG)
-    expect(attached(page)).to_have_count(2)
+    bring_pictures(page, "drop", dog=DOG)
+    expect(attached_pictures(page)).to_have_count(2)
     choose(page, "again.jpg", CAT)  # which is there already
     expect(page.locator(".attached-picture")).to_have_count(2)
     page.get_by_label("Description of the picture").nth(1).fill("Half a flag")
     with page.expect_response(re.compile("/describe/")):
         page.get_by_label("Description of the picture").nth(1).press("Tab")
     page.get_by_role("button", name="Remove this picture").first.click()
-    expect(attached(page)).to_have_count(1)
+    expect(attached_pictures(page)).to_have_count(1)
     page.reload()
-    expect(attached(page)).to_have_count(1)
+    expect(attached_pictures(page)).to_have_count(1)
     expect(page.get_by_label("Description of the picture")).to_have_value("Half a flag")
-    assert is_drawn(attached(page))
+    assert is_drawn(attached_pictures(page))
     send(page)
     expect(page.locator(".attached-picture")).to_have_count(0)
     shown = messages(page).first.get_by_role("img", name="Half a flag")
@@ -81,8 +58,8 @@ def test_pictures_are_pasted_dropped_removed_kept_and_sent_without_words(page):
 
 
 def test_a_picture_is_seen_large_by_mouse_and_keys(page):
-    bring(page, "drop", cat=CAT, dog=DOG)
-    expect(attached(page)).to_have_count(2)
+    bring_pictures(page, "drop", cat=CAT, dog=DOG)
+    expect(attached_pictures(page)).to_have_count(2)
     composer(page).fill("Which is which?")
     send(page)
     large = page.get_by_role("dialog", name="Picture")
@@ -98,8 +75,8 @@ def test_a_picture_is_seen_large_by_mouse_and_keys(page):
 
 def test_its_place_is_kept_before_it_is_here(page):
     """Width and height stand in the page, so nothing moves when the bytes come."""
-    bring(page, "drop", dog=DOG)
-    expect(attached(page)).to_have_count(1)
+    bring_pictures(page, "drop", dog=DOG)
+    expect(attached_pictures(page)).to_have_count(1)
     send(page)
     page.route(re.compile(r"/pictures/\d+/$"), lambda route: None)  # never answered
     page.reload()
@@ -110,7 +87,7 @@ def test_its_place_is_kept_before_it_is_here(page):
 
 
 def test_what_can_not_be_read_says_why_and_holds_the_message_back(page):
-    bring(page, "drop", fake=b"<html>no picture</html>", huge=png_of_size(30_000, 30_000))
+    bring_pictures(page, "drop", fake=b"<html>no picture</html>", huge=png_of_size(30_000, 30_000))
     failed = page.locator(".attached-picture.is-failed")
     expect(failed).to_have_count(2)
     expect(failed.first).to_contain_text("not a picture that can be read here")
@@ -130,19 +107,19 @@ def test_what_is_no_picture_becomes_a_document(page):
         page.get_by_role("button", name="Add documents or pictures").click()
     chosen.value.set_files({"name": "notes.md", "mimeType": "text/markdown", "buffer": b"# Lights"})
     expect(page.locator('[data-part="shelf"]')).to_contain_text("notes.md")
-    expect(attached(page)).to_have_count(0)
+    expect(attached_pictures(page)).to_have_count(0)
 
 
 def test_fifty_at_once_are_too_many(page):
     many = {f"drawing{number}": encoded(drawing(40 + number, 30)) for number in range(50)}
-    bring(page, "drop", **many)
+    bring_pictures(page, "drop", **many)
     expect(page.locator("[data-note]")).to_contain_text("A message can have 20 pictures")
     expect(page.locator(".attached-picture")).to_have_count(20)
 
 
 def test_an_edited_message_keeps_its_pictures(page):
-    bring(page, "drop", cat=CAT)
-    expect(attached(page)).to_have_count(1)
+    bring_pictures(page, "drop", cat=CAT)
+    expect(attached_pictures(page)).to_have_count(1)
     composer(page).fill("A cat")
     send(page)
     messages(page).first.get_by_role("link", name="Edit").click()
@@ -166,7 +143,7 @@ def test_the_meter_counts_a_picture_before_it_is_sent(signed_in, scheme, width, 
     of_pictures = meter.locator(".meter-text [data-tokens=pictures]")
     expect(meter.locator("[data-tokens=content]").first).to_have_text(re.compile(r"^[1-9]"))  # not that of no text
     before = prompt_tokens(page)
-    bring(page, "paste", cat=CAT)
+    bring_pictures(page, "paste", cat=CAT)
     expect(of_pictures).to_have_text(re.compile(r"^[1-9][\d,]*$"))
     assert prompt_tokens(page) == before + int(of_pictures.inner_text().replace(",", ""))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -182,13 +159,13 @@ def test_nothing_is_wider_than_the_page(page, scheme, width, tmp_path: Path):
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 800})
     wide = encoded(photo(2_000, 700), "JPEG")
-    bring(page, "drop", cat=CAT, wide=wide)
-    expect(attached(page)).to_have_count(2)
+    bring_pictures(page, "drop", cat=CAT, wide=wide)
+    expect(attached_pictures(page)).to_have_count(2)
     composer(page).fill("Which of them is wide?")
     send(page)
-    bring(page, "drop", dog=DOG, cat=CAT, broken=b"<html>")
+    bring_pictures(page, "drop", dog=DOG, cat=CAT, broken=b"<html>")
     expect(page.locator(".attached-picture.is-failed")).to_have_count(1)
-    expect(attached(page)).to_have_count(2)
+    expect(attached_pictures(page)).to_have_count(2)
     failed = page.locator(".attached-picture.is-failed")
     failed.scroll_into_view_if_needed()
     card = failed.bounding_box()

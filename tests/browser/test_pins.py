@@ -8,6 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from .long_conversations import make_long
 from .page_actions import (
     block_socket,
     composer,
@@ -19,7 +20,6 @@ from .page_actions import (
     scroll_up_to,
     wait_until,
 )
-from .test_long_conversations import make_long
 
 LARGE = "An itinerary. " + "window " * 1_900
 PIN, EXCLUDE = "Pin", "Exclude"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from .long_conversations import make_long
 from .page_actions import messages, say, scroller, wait_until, write
-from .test_long_conversations import make_long
+from .shown_positions import is_whole, shown_positions
 
 MESSAGES = 400
 MOST_ON_A_PAGE = 220  # of any conversation: above and below what is read, a piece that has come, and the newest
-SHOWN = """() => [...document.querySelectorAll("[data-message]")]
-  .filter((article) => article.offsetParent).map(({ dataset }) => Number(dataset.position))"""
 ID_AT = """
 from conversations.models import Message
 print(Message.objects.get(conversation__public_id="{public_id}", position={position}).pk)
@@ -25,14 +24,6 @@ def long_page(page: Page, site) -> Page:
     page.reload()
     expect(messages(page)).to_have_count(30)
     return page
-
-
-def shown(page: Page) -> list[int]:
-    return list(page.evaluate(SHOWN))
-
-
-def is_whole(positions: list[int]) -> bool:
-    return positions == list(range(positions[0], positions[-1] + 1))
 
 
 def open_at(page: Page, site, position: int) -> None:
@@ -50,8 +41,8 @@ def jump(page: Page):
 
 def test_an_address_leads_to_a_message_that_is_far_from_the_end(long_page, site):
     open_at(long_page, site, 100)
-    assert is_whole(shown(long_page))
-    assert MESSAGES - 1 not in shown(long_page)
+    assert is_whole(shown_positions(long_page))
+    assert MESSAGES - 1 not in shown_positions(long_page)
     expect(jump(long_page)).to_be_visible()
 
 
@@ -59,14 +50,16 @@ def test_from_a_place_one_gets_back_to_the_newest_message(long_page, site):
     open_at(long_page, site, 100)
     jump(long_page).click()
     expect(messages(long_page).last).to_be_in_viewport()
-    wait_until(long_page, lambda: is_whole(shown(long_page)) and shown(long_page)[-1] == MESSAGES - 1)
+    wait_until(
+        long_page, lambda: is_whole(shown_positions(long_page)) and shown_positions(long_page)[-1] == MESSAGES - 1
+    )
 
 
 def test_a_message_that_is_sent_from_a_place_is_shown_at_the_end(long_page, site):
     open_at(long_page, site, 100)
     write(long_page, "What is my name?")
-    wait_until(long_page, lambda: shown(long_page)[-1] == MESSAGES + 1)
-    assert is_whole(shown(long_page))
+    wait_until(long_page, lambda: shown_positions(long_page)[-1] == MESSAGES + 1)
+    assert is_whole(shown_positions(long_page))
     expect(messages(long_page).last).to_be_in_viewport()
 
 
@@ -80,7 +73,7 @@ def test_what_others_say_meanwhile_does_not_move_who_reads_at_a_place(long_page,
     assert long_page.locator('[data-position="100"]').bounding_box() == before
     jump(long_page).click()
     expect(messages(long_page).last).to_be_in_viewport()
-    assert is_whole(shown(long_page))
+    assert is_whole(shown_positions(long_page))
 
 
 def test_scrolling_from_end_to_end_and_back_keeps_few_messages_on_the_page(long_page):
@@ -90,8 +83,8 @@ def test_scrolling_from_end_to_end_and_back_keeps_few_messages_on_the_page(long_
         def is_there() -> bool:
             scroller(long_page).evaluate(f"e => e.scrollBy(0, {step})")
             seen.append(messages(long_page).count())
-            assert is_whole(shown(long_page))
-            return until in shown(long_page)
+            assert is_whole(shown_positions(long_page))
+            return until in shown_positions(long_page)
 
         wait_until(long_page, is_there)
 
@@ -112,8 +105,8 @@ def test_a_version_far_from_the_end_is_edited_where_it_stands(long_page, site):
     long_page.keyboard.press("e")
     long_page.get_by_role("textbox", name="Your message").fill("My name is Boris")
     long_page.keyboard.press("Control+Enter")
-    wait_until(long_page, lambda: shown(long_page)[-1] == 101)
-    assert is_whole(shown(long_page))
+    wait_until(long_page, lambda: shown_positions(long_page)[-1] == 101)
+    assert is_whole(shown_positions(long_page))
 
 
 def test_without_scripts_pages_lead_in_both_directions(long_page, open_page):

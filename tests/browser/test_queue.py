@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import re
-
 from playwright.sync_api import Locator, Page, expect
 
 from tests.parsing.pictures import encoded, photo
 
-from .page_actions import CONVERSATION_PATH, block_socket, composer, messages, replies, say, streaming, write
-from .test_pictures import attached, bring
+from .page_actions import (
+    CONVERSATION_PATH,
+    LONG,
+    ask_for_long_reply,
+    block_socket,
+    composer,
+    messages,
+    replies,
+    say,
+    streaming,
+    write,
+)
+from .picture_actions import attached_pictures, bring_pictures
 from .tool_actions import ask_to_write_down, choose_all_tools
 
 CAT = encoded(photo(), "JPEG")
-LONG, ENDLESS = "count slowly to 12", "count slowly to 5000"
 FAIL = """
 from conversations.models import Message
 from conversations.services.replies.end_reply import Ending, end_reply
@@ -32,20 +40,13 @@ def queue(page: Page, content: str) -> None:
     expect(composer(page)).to_have_value("")
 
 
-def stream(page: Page, content: str = ENDLESS) -> None:
-    """Ask for a reply that takes a while."""
-    write(page, content)
-    expect(streaming(page)).to_have_count(1)
-    expect(page.locator("#main")).to_have_class(re.compile(r"\bis-streaming\b"))
-
-
 def stop(page: Page) -> None:
     page.get_by_role("button", name="Stop the reply").click()
     expect(streaming(page)).to_have_count(0)
 
 
 def test_a_message_that_is_sent_while_a_reply_streams_waits_for_its_end(page):
-    stream(page, LONG)
+    ask_for_long_reply(page, LONG)
     queue(page, "and then this")
     expect(page.get_by_role("alert")).to_be_hidden()
     expect(page.locator('[data-part="announcer"]')).to_contain_text("Queued")
@@ -59,7 +60,7 @@ def test_an_empty_field_shows_stop_and_a_filled_one_send_beside_it(page):
     stop_button = page.get_by_role("button", name="Stop the reply")
     expect(send).to_be_visible()
     expect(stop_button).to_be_hidden()
-    stream(page)
+    ask_for_long_reply(page)
     expect(stop_button).to_be_visible()
     expect(send).to_be_hidden()
     composer(page).fill("more")
@@ -68,7 +69,7 @@ def test_an_empty_field_shows_stop_and_a_filled_one_send_beside_it(page):
 
 
 def test_it_is_there_after_a_reload_and_is_sent_then(page):
-    stream(page, LONG)
+    ask_for_long_reply(page, LONG)
     queue(page, "kept over the reload")
     page.reload()
     expect(queued(page)).to_contain_text("kept over the reload")
@@ -78,7 +79,7 @@ def test_it_is_there_after_a_reload_and_is_sent_then(page):
 
 
 def test_two_tabs_send_it_once(page):
-    stream(page)
+    ask_for_long_reply(page)
     page.wait_for_url(CONVERSATION_PATH)
     other = page.context.new_page()
     other.goto(page.url)
@@ -94,7 +95,7 @@ def test_two_tabs_send_it_once(page):
 
 
 def test_a_second_message_becomes_the_end_of_the_first(page):
-    stream(page, LONG)
+    ask_for_long_reply(page, LONG)
     queue(page, "the first")
     write(page, "the second")
     expect(queued(page)).to_contain_text("the first the second")
@@ -102,7 +103,7 @@ def test_a_second_message_becomes_the_end_of_the_first(page):
 
 
 def test_it_is_taken_back_into_the_field_by_its_button_and_by_arrow_up(page):
-    stream(page)
+    ask_for_long_reply(page)
     queue(page, "not quite")
     composer(page).fill("and more")
     page.get_by_role("button", name="Edit the queued message").click()
@@ -117,7 +118,7 @@ def test_it_is_taken_back_into_the_field_by_its_button_and_by_arrow_up(page):
 
 
 def test_it_is_removed(page):
-    stream(page)
+    ask_for_long_reply(page)
     queue(page, "never mind")
     page.get_by_role("button", name="Remove the queued message").click()
     expect(queued(page)).to_be_hidden()
@@ -127,7 +128,7 @@ def test_it_is_removed(page):
 
 
 def test_control_and_enter_stop_the_reply_and_send(page):
-    stream(page)
+    ask_for_long_reply(page)
     composer(page).fill("something else")
     composer(page).press("Control+Enter")
     expect(replies(page)).to_have_count(2)
@@ -136,7 +137,7 @@ def test_control_and_enter_stop_the_reply_and_send(page):
 
 
 def test_in_an_empty_field_they_send_what_is_queued(page):
-    stream(page)
+    ask_for_long_reply(page)
     queue(page, "at once")
     composer(page).press("Meta+Enter")
     expect(messages(page).nth(2)).to_contain_text("at once")
@@ -144,7 +145,7 @@ def test_in_an_empty_field_they_send_what_is_queued(page):
 
 
 def test_it_waits_after_stop_and_says_so_until_it_is_sent(page):
-    stream(page)
+    ask_for_long_reply(page)
     queue(page, "not yet")
     stop(page)
     expect(queued(page)).to_contain_text("Not sent, because you stopped the reply")
@@ -154,7 +155,7 @@ def test_it_waits_after_stop_and_says_so_until_it_is_sent(page):
 
 
 def test_it_waits_after_a_failure_and_says_so(page, site):
-    stream(page)
+    ask_for_long_reply(page)
     queue(page, "what now")
     page.wait_for_url(CONVERSATION_PATH)
     site.run(FAIL.format(public_id=page.url.rstrip("/").rpartition("/")[2]))
@@ -175,14 +176,14 @@ def test_it_waits_while_the_reply_awaits_approval_and_says_so(page):
 
 
 def test_pictures_wait_with_it_and_come_back_with_it(page):
-    stream(page)
-    bring(page, "drop", cat=CAT)
-    expect(attached(page)).to_have_count(1)
+    ask_for_long_reply(page)
+    bring_pictures(page, "drop", cat=CAT)
+    expect(attached_pictures(page)).to_have_count(1)
     queue(page, "What is this?")
     expect(queued(page)).to_contain_text("pictures: 1")
-    expect(attached(page)).to_have_count(0)
+    expect(attached_pictures(page)).to_have_count(0)
     page.get_by_role("button", name="Edit the queued message").click()
-    expect(attached(page)).to_have_count(1)
+    expect(attached_pictures(page)).to_have_count(1)
     composer(page).press("Control+Enter")
     expect(messages(page).nth(2).get_by_role("img")).to_be_visible()
 
@@ -195,7 +196,7 @@ def test_a_reply_that_began_in_another_tab_makes_the_message_wait_too(page):
     other.route_web_socket("**/ws/", lambda socket: held.append(socket))  # which then says nothing
     other.reload()
     expect(messages(other)).to_have_count(2)
-    stream(page)
+    ask_for_long_reply(page)
     write(other, "from the other tab")
     expect(queued(other)).to_contain_text("from the other tab")
     expect(other.get_by_role("alert")).to_be_hidden()
@@ -205,7 +206,7 @@ def test_a_reply_that_began_in_another_tab_makes_the_message_wait_too(page):
 def test_it_is_sent_without_a_socket_too(page):
     block_socket(page)
     page.reload()
-    stream(page, LONG)
+    ask_for_long_reply(page, LONG)
     queue(page, "over plain HTTP")
     expect(messages(page).filter(has_text="over plain HTTP")).to_have_count(1)
     expect(queued(page)).to_be_hidden()

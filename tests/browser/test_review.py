@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.rendering.payloads import PAYLOADS
 
-from .page_actions import say
+from .page_actions import public_id_of, say, session_of
 
 REASON = "She asked us why the answer was wrong"
 MAKE_REVIEWER = """
@@ -37,15 +37,6 @@ for number, payload in enumerate(payloads):
     conversation.head = head
 conversation.save(update_fields=["head"])
 """
-
-
-def session_of(page: Page) -> str:
-    [session] = [cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "sessionid"]
-    return session
-
-
-def public_id_of(page: Page) -> str:
-    return page.url.rstrip("/").rpartition("/")[2]
 
 
 @pytest.fixture

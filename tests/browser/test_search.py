@@ -6,10 +6,10 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from .long_conversations import make_long
+from .model_actions import LARGE, SMALL
+from .model_actions import shown_model as shown_model
 from .page_actions import begin_another, composer, messages, say, wait_until
-from .test_language_model import LARGE, SMALL
-from .test_language_model import shown as shown_model
-from .test_long_conversations import make_long
 
 MESSAGES = 400
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from .page_actions import block_socket, choose_for_entry, composer, open_account_menu, say, wait_until, write
-from .test_switching import heading, listed, new_conversation, stays
+from .sidebar_actions import has_not_been_loaded_again, heading, listed, new_conversation
 
 PAGES = (
     ("Your usage", "/usage/"),
@@ -68,7 +68,7 @@ def test_a_page_takes_the_place_of_the_conversation_and_the_list_stays(talking):
     listed(talking, "The first one").click()
     expect(heading(talking)).to_have_text("The first one")
     expect(composer(talking)).to_be_focused()
-    assert stays(talking)
+    assert has_not_been_loaded_again(talking)
     assert not sockets
 
 
@@ -84,7 +84,7 @@ def test_back_and_forward_lead_through_pages_and_show_what_was_in_view(talking):
     expect(heading(talking)).to_have_text("The first one")
     talking.go_forward()
     expect(heading(talking)).to_have_text("Your account")
-    assert stays(talking)
+    assert has_not_been_loaded_again(talking)
 
 
 def test_what_was_in_view_is_kept_over_a_page_that_is_loaded(talking):
@@ -113,7 +113,7 @@ def test_a_form_and_its_drawings_work_after_a_click_and_again_after_the_next(tal
         talking.get_by_text("Advanced", exact=True).click()
         talking.get_by_label("Reply reserve, tokens").fill(reserve)
         expect(talking.get_by_text(f"tokens for the reply, {prompt} for what is sent")).to_be_visible()
-    assert stays(talking)
+    assert has_not_been_loaded_again(talking)
     talking.get_by_label("Name", exact=True).fill("Mine")
     talking.get_by_role("button", name="Save").click()
     expect(talking.get_by_text("“Mine” is saved.")).to_be_visible()
@@ -142,13 +142,13 @@ def test_a_file_is_saved_and_leaves_the_page_as_it_is(talking):
         talking.get_by_role("link", name="Days", exact=True).click()
     assert download.value.path().read_text(encoding="utf-8-sig").startswith("day,")
     expect(heading(talking)).to_have_text("Your usage")
-    assert stays(talking)
+    assert has_not_been_loaded_again(talking)
 
 
 def test_a_page_whose_style_does_not_come_is_loaded_as_a_page(talking):
     talking.route("**/usage*.css", lambda route: route.abort(), times=1)
     go_to(talking, "Your usage")
-    wait_until(talking, lambda: not stays(talking))
+    wait_until(talking, lambda: not has_not_been_loaded_again(talking))
     expect(listed(talking, "The first one")).to_be_visible()
 
 

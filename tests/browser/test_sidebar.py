@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from .page_actions import composer, open_account_menu, say, wait_until
-from .test_switching import heading, listed, new_conversation
+from .sidebar_actions import heading, listed, new_conversation
 
 
 @pytest.fixture

@@ -19,21 +19,9 @@ from .page_actions import (
     wait_until,
     write,
 )
+from .sidebar_actions import has_not_been_loaded_again, heading, listed, new_conversation
 
 LONG = "\n\n".join(f"Line {number} of a long message." for number in range(60))
-
-
-def listed(page, title):
-    return page.get_by_role("navigation", name="Conversations").get_by_role("link", name=title, exact=True)
-
-
-def heading(page):
-    return page.get_by_role("heading", level=1)
-
-
-def new_conversation(page):
-    page.get_by_role("link", name="New conversation").click()
-    expect(heading(page)).to_have_text("New conversation")
 
 
 @pytest.fixture
@@ -44,10 +32,6 @@ def two(page):
     say(page, "The second one")
     page.evaluate("window.stays = true")
     return page
-
-
-def stays(page):
-    return page.evaluate("window.stays === true")
 
 
 def test_a_click_in_the_list_changes_the_thread_and_leaves_the_shell_standing(two):
@@ -61,7 +45,7 @@ def test_a_click_in_the_list_changes_the_thread_and_leaves_the_shell_standing(tw
     expect(listed(two, "The second one")).not_to_have_attribute("aria-current", "page")
     expect(composer(two)).to_be_focused()
     expect(two.locator('[data-part="announcer"]')).to_have_text("The first one")
-    assert stays(two)
+    assert has_not_been_loaded_again(two)
 
 
 def test_it_is_fetched_once_and_when_its_link_is_pressed(two):
@@ -123,7 +107,7 @@ def test_what_is_done_in_it_is_done_once_and_over_the_same_socket(two):
     say(two, "And once more")
     expect(messages(two)).to_have_count(4)
     expect(two.get_by_role("article").get_by_text("And once more", exact=True)).to_have_count(1)
-    assert stays(two)
+    assert has_not_been_loaded_again(two)
     assert not sockets
 
 
@@ -189,7 +173,7 @@ def test_a_new_conversation_is_begun_without_a_new_page(two):
     expect(heading(two)).to_have_text("The second one")
     two.go_forward()
     expect(heading(two)).to_have_text("The third one")
-    assert stays(two)
+    assert has_not_been_loaded_again(two)
 
 
 def test_a_message_that_is_on_its_way_when_the_page_is_left_arrives_once(two):
@@ -219,7 +203,7 @@ def test_the_last_of_two_clicks_counts(two):
     new_conversation(two)
     held[0].abort()
     expect(heading(two)).to_have_text("New conversation")
-    assert stays(two)
+    assert has_not_been_loaded_again(two)
 
 
 def test_a_server_that_cannot_be_reached_leaves_the_page_as_it_is(two):

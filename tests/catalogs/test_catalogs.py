@@ -10,7 +10,7 @@ import pytest
 from babel.messages.mofile import read_mo
 
 from conversations.core.errors import InvalidHistory
-from tests.core.test_errors import CLASSES
+from tests.support.error_examples import CLASSES
 from tests.support.source import PROJECT, python_files
 
 from .catalog import compiled, stored, wanted

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
 from typing import Any
@@ -400,3 +400,7 @@ def _messages(case: Case, choices: Choices, kind: str, position: int, length: in
         if message.message.role == "user":
             message = _with_pictures(case, choices, message)
         yield message._replace(failed=kind == "failed")
+
+
+def with_policy(case, policy, **values):
+    return replace(case, policy=policy(**{**asdict(case.policy), **values}))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +19,7 @@ from conversations.core.api import chat_request, conversation_request, recall_re
 from conversations.core.api.fields import JsonSchema
 from conversations.core.errors import ParameterInvalid
 from conversations.core.prompt.messages import PromptMessage
+from tests.support.api_rules import RULES
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "15"))
 BODIES: dict[str, tuple[JsonSchema, Callable[[bytes], Any]]] = {
@@ -36,16 +36,6 @@ PLAIN = {
     "a response": {"input": "Hello"},
     "items": {"items": [{"type": "message", "role": "user", "content": "Hello"}]},
 }
-# What no schema says, and the description says in words.
-RULES = re.compile(
-    "there is no message of the user|the newest message of the user is empty"
-    "|after the last message of the user only tool calls and their results may stand"
-    "|it answers no (tool|function) call right before it|has no (result|output) after it"
-    "|two calls have the same id|two outputs answer the same call|two have the same name"
-    "|it names none of the tools|there are no tools"
-    "|it goes only with (stream|store): true|conversation says the same|max_completion_tokens says the same"
-    "|it has characters that no text has|there is no stored item with this id|at least one is needed"
-)
 
 
 def find(item_id: str) -> PromptMessage | None:

@@ -14,7 +14,7 @@ from conversations.core.money.unit_prices import PriceTier, UnitPrices, cost_usd
 from conversations.core.money.usage import Usage
 from conversations.core.window.window_record import GroundingRecord, WindowEntry, WindowRecord
 
-from .test_unit_prices import PLAIN, usages
+from .price_strategies import PLAIN, usages
 
 PRICES = UnitPrices(Decimal(10), Decimal(20), cached_input_usd=Decimal(1))
 MILLION = 1_000_000

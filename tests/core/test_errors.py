@@ -1,6 +1,5 @@
 """The tree of errors: unique codes, sentences for people, and the drawing of it that stays true."""
 
-import datetime as dt
 import json
 import re
 
@@ -11,86 +10,15 @@ from conversations.core.errors import (
     ContextTooLong,
     ConversationError,
     FrameError,
-    InvalidHistory,
-    LimitReached,
     MoneyUsedUp,
     PolicyFailed,
-    PromptError,
     ProviderRejected,
     RateLimited,
 )
 from conversations.core.errors.stored_errors import sentence_for
+from tests.support.error_examples import CLASSES, OPENS_AT, example_of_error
 
 BRANCH = re.compile(r"^ {4}(?P<indent>[│ ]*)(?P<branch>[├└] )?(?P<names>[A-Z]\w+(, [A-Z]\w+)*)(  |$)")
-CLASSES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
-OPENS_AT = dt.datetime(2026, 3, 4, 23, 30, tzinfo=dt.timezone(dt.timedelta(hours=2)))
-
-
-def example(error):
-    """Return an instance of the class *error*, as the code that raises it makes it."""
-    if issubclass(error, errors.PicturesTooLong):
-        return error(tokens_over=17, picture_tokens=1_105)
-    if issubclass(error, PromptError):
-        return error(tokens_over=17)
-    if issubclass(error, errors.RoomUsedUpByReasoning):
-        return error(room_tokens=4_096)
-    if issubclass(error, errors.DialectRejected):
-        return error(word="wire")
-    if issubclass(error, errors.KeptReasoningTooLong):
-        return error(characters=1_100_000, most=1_000_000)
-    if issubclass(error, LimitReached):
-        return error(opens_at=OPENS_AT)
-    if issubclass(error, (errors.RateLimitedUntil, errors.ProviderUnavailableUntil)):
-        return error(again_at=OPENS_AT.isoformat())
-    if issubclass(error, InvalidHistory):
-        return error(reason="the second message is empty")
-    if issubclass(error, errors.UploadTooLarge):
-        return error(kilobytes=2_048)
-    if issubclass(
-        error,
-        (
-            errors.DocumentTooLarge,
-            errors.DocumentStorageFull,
-            errors.ShareStorageFull,
-            errors.AppendedTextFull,
-            errors.FilesTooLarge,
-            errors.PictureTooLarge,
-            errors.ImportTooLarge,
-        ),
-    ):
-        return error(megabytes=20)
-    if issubclass(
-        error,
-        (
-            *(errors.TooManyDocuments, errors.TooManyFiles, errors.TooManyPictures),
-            *(errors.TooManySavedPrompts, errors.TooManyFolders, errors.TooManyShares),
-            errors.TooManyApiKeys,
-        ),
-    ):
-        return error(most=100)
-    if issubclass(error, errors.ParameterInvalid):
-        return error("n", "only 1 is supported")
-    if issubclass(error, errors.ApiScopeMissing):
-        return error(scope="chat")
-    if issubclass(error, errors.ExportForeign):
-        return error(form="DeepSeek")
-    if issubclass(error, errors.PicturesTooLargeForModel):
-        return error(given_bytes=28_000_001, most_bytes=28_000_000)
-    if issubclass(error, errors.TooManyPicturesForModel):
-        return error(most=20)
-    if issubclass(error, (errors.NotesHaveTooManyCharacters, errors.NotesHaveTooManyTokens, errors.RemarkTooLong)):
-        return error(most=1_000, given=1_234)
-    if issubclass(error, errors.SharedMessagesTooMany):
-        return error(most=20_000, number=30_000)
-    if issubclass(error, errors.SavedPromptTooLong):
-        return error(name=80, content=20_000)
-    if issubclass(error, errors.PictureTooManyPixels):
-        return error(width=30_000, height=30_000, megapixels=120)
-    if issubclass(error, errors.EffortNotAccepted):
-        return error(language_model="qwen3")
-    if issubclass(error, errors.SummaryTooLong):
-        return error(tokens_over=17)
-    return error()
 
 
 def drawn_tree():
@@ -117,14 +45,14 @@ def test_every_error_has_a_code_of_its_own():
 @pytest.mark.parametrize("error", CLASSES)
 def test_every_error_says_a_sentence_of_its_own_to_a_person(error):
     assert "template" in vars(error)
-    sentence = str(example(error))
+    sentence = str(example_of_error(error))
     assert re.fullmatch(r"[A-Z][^%{}<>]+\.", sentence)
     assert not re.search(r"_|\bNone\b|Error|Exception|HTTP|null", sentence)
 
 
 @pytest.mark.parametrize("error", CLASSES)
 def test_every_sentence_can_be_translated_with_its_params(error):
-    raised = example(error)
+    raised = example_of_error(error)
     assert sorted(re.findall(r"%\((\w+)\)s", raised.template)) == sorted(raised.params)
 
 
@@ -175,7 +103,7 @@ def test_what_a_provider_rejected_is_not_tried_again():
 
 @pytest.mark.parametrize("error", CLASSES)
 def test_a_stored_code_with_its_params_gives_its_sentence_back(error):
-    assert sentence_for(error.code, example(error).params) == str(example(error))
+    assert sentence_for(error.code, example_of_error(error).params) == str(example_of_error(error))
 
 
 @pytest.mark.parametrize(("code", "params"), [("of another version", {}), ("message_too_long", {}), ("", {"a": 1})])

@@ -11,10 +11,9 @@ from conversations.core.window.policies import Room, SlidingWindow, WholeConvers
 from tests.support.hypothesis_profile import count_cases
 
 from . import site_policies
-from .cases import Case, cases
+from .cases import Case, cases, with_policy
 from .languages import message, tool_call, tool_result
 from .step_promises import kept_steps
-from .test_window_promises import with_policy
 
 UNCOUNTED = {"overhead_tokens": 0, "lasting_tokens": 1_000_000}
 HISTORY = [message(position, f"{position}".ljust(10, ".")) for position in range(10)]

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from conversations.core.money.unit_prices import (
     COST_PRECISION,
-    LARGEST_PRICE_USD,
-    PRICE_DECIMALS,
     PriceTier,
     UnitPrices,
     cost_usd,
@@ -20,12 +18,11 @@ from conversations.core.money.unit_prices import (
 )
 from conversations.core.money.usage import Usage
 
+from .price_strategies import PLAIN, usages
+
 PRICES = UnitPrices(input_usd=Decimal("2.50"), output_usd=Decimal("10"), cached_input_usd=Decimal("1.25"))
 LONG = UnitPrices(Decimal(5), Decimal(15), Decimal(3))
 TIERED = replace(PRICES, source="a list", tiers=(PriceTier(200_000, LONG),))
-TOKENS = st.integers(0, 2**31 - 1)
-PRICE = st.decimals(0, LARGEST_PRICE_USD, places=PRICE_DECIMALS)
-PLAIN = st.builds(UnitPrices, PRICE, PRICE, st.none() | PRICE, st.none() | PRICE)
 TIERS = st.lists(
     st.builds(PriceTier, st.integers(0, 2_000_000), PLAIN), max_size=3, unique_by=lambda tier: tier.above_input_tokens
 )
@@ -34,14 +31,6 @@ ANY_PRICES = st.builds(
     PLAIN,
     TIERS,
 )
-
-
-@st.composite
-def usages(draw, most_input=2_000_000):
-    input_tokens = draw(st.integers(0, most_input))
-    cached = draw(st.integers(0, input_tokens))
-    written = draw(st.integers(0, input_tokens - cached))
-    return Usage(input_tokens, draw(TOKENS), cached, cache_write_tokens=written)
 
 
 def test_input_and_output_cost_their_prices():

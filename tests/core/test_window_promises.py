@@ -2,7 +2,7 @@
 
 import random
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from hypothesis import given, settings
@@ -22,7 +22,7 @@ from conversations.core.window.truncation import TRUNCATION_MARK
 from tests.support.hypothesis_profile import count_cases
 
 from . import refusal_promises
-from .cases import BYTES, Choices, cases, make_case, text
+from .cases import BYTES, Choices, cases, make_case, text, with_policy
 from .languages import by_character, by_piece, by_quarter, language_model, message
 from .step_promises import kept_steps
 from .window_promises import PROMISES
@@ -170,10 +170,6 @@ def tokens_over(case, culprit):
     except PromptError as error:
         return error.tokens_over if isinstance(error, culprit) else 0
     return 0
-
-
-def with_policy(case, policy, **values):
-    return replace(case, policy=policy(**{**asdict(case.policy), **values}))
 
 
 def with_room(case, tokens):

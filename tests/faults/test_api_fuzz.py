@@ -18,8 +18,8 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks
 
-from tests.core.test_api_bodies import RULES
 from tests.support.api_clients import HELLO, client_of, make_key
+from tests.support.api_rules import RULES
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "4"))
 CHECKS = [

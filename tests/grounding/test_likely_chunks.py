@@ -13,8 +13,7 @@ from conversations.grounding.recall.indexed_passages import IndexedPart, Indexed
 from conversations.models import MessagePostings
 from conversations.models.message_postings import BEGINS_MESSAGE, CHUNK_PASSAGES
 from conversations.services.messages.mark_message import exclude_message
-
-from .test_recall_passages import FILLER, SECRET, find, talk
+from tests.support.recalled_talk import FILLER, SECRET, find_recalled, talk
 
 CHUNKS = st.sets(st.integers(0, 8), max_size=5).map(lambda chosen: sorted({*chosen, 9}))
 WHOLE = IndexedPart(7, 100, 9 * CHUNK_PASSAGES + 50)
@@ -77,22 +76,25 @@ def test_it_finds_what_it_would_find_in_all_chunks(large, monkeypatch):
         return execute(index, lexemes)
 
     monkeypatch.setattr(find_passages, "read_postings", read_and_note)
-    best = find(conversation)[0]
+    best = find_recalled(conversation)[0]
     assert (best.text, best.position) == (SECRET, 100)
     assert read == [[(0, 2, 3)]] * 2
-    again = find(conversation, limit_tokens=500)[0]
+    again = find_recalled(conversation, limit_tokens=500)[0]
     assert again == best
     monkeypatch.setattr(find_passages, "LARGE_PASSAGES", 100_000)
-    whole = find(conversation)
+    whole = find_recalled(conversation)
     assert (whole[0].text, whole[0].position, whole[0].start) == (SECRET, 100, 0)
     monkeypatch.setattr(find_passages, "LARGE_PASSAGES", 1_000)
-    assert find(conversation, before_position=100) == [] or find(conversation, before_position=100)[0].text != SECRET
-    assert find(conversation, question="What is green4321?")[0].position == 4_321
+    assert (
+        find_recalled(conversation, before_position=100) == []
+        or find_recalled(conversation, before_position=100)[0].text != SECRET
+    )
+    assert find_recalled(conversation, question="What is green4321?")[0].position == 4_321
     assert SECRET in [
-        each.text for each in find(conversation, question="What did we say today of Ada?", now=timezone.now())
+        each.text for each in find_recalled(conversation, question="What did we say today of Ada?", now=timezone.now())
     ]
     exclude_message(conversation=conversation, message_id=best.message, excluded=True)
-    assert SECRET not in [each.text for each in find(conversation)]
+    assert SECRET not in [each.text for each in find_recalled(conversation)]
 
 
 @pytest.mark.django_db

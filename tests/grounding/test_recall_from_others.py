@@ -10,24 +10,12 @@ from django.utils import timezone
 from conversations.core.recall.weights import MOST_TERMS
 from conversations.grounding.recall.other_conversations import MOST_CONVERSATIONS, choose_other_conversations
 from conversations.models import Conversation, MessagePassage
-from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.messages.forget_messages import forget_above
 from conversations.services.messages.mark_message import exclude_message
-from conversations.services.portability.chat_history import ChatHistory
 from tests.support.people import begin, make_user
-
-from .test_recall_passages import FILLER, SECRET, find
+from tests.support.recalled_talk import FILLER, SECRET, find_in_others, find_recalled, talk_of
 
 pytestmark = pytest.mark.django_db
-
-
-def talk(user, *contents, title="Lighthouses", days_ago=0):
-    messages = [{"role": ("user", "assistant")[n % 2], "content": content} for n, content in enumerate(contents)]
-    conversation = ChatHistory.from_openai(user=user, messages=messages).conversation
-    conversation.title, conversation.last_active_at = title, timezone.now() - dt.timedelta(days=days_ago)
-    conversation.save()
-    index_conversation(conversation.pk)
-    return conversation
 
 
 def filler(count, first=0):
@@ -39,102 +27,102 @@ def texts(found):
     return [(passage.text, titles.get(passage.conversation)) for passage in found]
 
 
-def ask(conversation, **named):
-    return find(conversation, others_of=conversation.owner_id, **named)
-
-
 @pytest.fixture
 def alice():
     return make_user("alice")
 
 
 def test_what_was_said_in_another_conversation_is_found_with_its_conversation(alice):
-    other = talk(alice, *filler(20), SECRET, "How nice.")
-    here = talk(alice, *filler(60, 20), title="Gardens")
-    best = ask(here)[0]
+    other = talk_of(alice, *filler(20), SECRET, "How nice.")
+    here = talk_of(alice, *filler(60, 20), title="Gardens")
+    best = find_in_others(here)[0]
     assert (best.text, best.conversation) == (SECRET, other.pk)
     assert best.role == "user"
     assert other.messages.get(pk=best.message).position == best.position == 20
-    assert SECRET not in [text for text, _ in texts(find(here))]
+    assert SECRET not in [text for text, _ in texts(find_recalled(here))]
 
 
 def test_it_is_found_from_the_first_message_of_a_conversation_on(alice):
-    talk(alice, *filler(20), SECRET, "How nice.")
-    assert texts(ask(begin(alice), before_position=0))[0] == (SECRET, "Lighthouses")
-    assert texts(ask(Conversation(owner=alice), before_position=0))[0] == (SECRET, "Lighthouses")
+    talk_of(alice, *filler(20), SECRET, "How nice.")
+    assert texts(find_in_others(begin(alice), before_position=0))[0] == (SECRET, "Lighthouses")
+    assert texts(find_in_others(Conversation(owner=alice), before_position=0))[0] == (SECRET, "Lighthouses")
 
 
 def test_a_few_words_are_enough_to_look_in():
     bob = make_user("bob")
-    talk(bob, SECRET, "How nice.")
-    assert (SECRET, "Lighthouses") in texts(ask(begin(bob), before_position=0))
+    talk_of(bob, SECRET, "How nice.")
+    assert (SECRET, "Lighthouses") in texts(find_in_others(begin(bob), before_position=0))
 
 
 def test_the_conversation_that_is_asked_in_is_searched_besides(alice):
-    talk(alice, *filler(20), "The lighthouse of my brother Ben is in Porto.", "How nice.")
-    here = talk(alice, SECRET, "How nice.", *filler(40), title="Here")
-    found = texts(ask(here))
+    talk_of(alice, *filler(20), "The lighthouse of my brother Ben is in Porto.", "How nice.")
+    here = talk_of(alice, SECRET, "How nice.", *filler(40), title="Here")
+    found = texts(find_in_others(here))
     assert found[0] == (SECRET, None)
     assert ("The lighthouse of my brother Ben is in Porto.", "Lighthouses") in found
 
 
 def test_only_what_lies_before_the_window_of_its_own_conversation(alice):
-    talk(alice, *filler(20), SECRET, "How nice.")
-    here = talk(alice, *filler(4), SECRET, "How nice.", *filler(20), title="Here")
-    assert {title for text, title in texts(ask(here, before_position=2)) if text == SECRET} == {"Lighthouses"}
+    talk_of(alice, *filler(20), SECRET, "How nice.")
+    here = talk_of(alice, *filler(4), SECRET, "How nice.", *filler(20), title="Here")
+    assert {title for text, title in texts(find_in_others(here, before_position=2)) if text == SECRET} == {
+        "Lighthouses"
+    }
 
 
 @pytest.mark.parametrize("change", [{"kept_out_of_recall": True}, {"deleted_at": timezone.now()}])
 def test_nothing_of_a_conversation_that_is_kept_out_or_deleted(alice, change):
-    other = talk(alice, *filler(20), SECRET, "How nice.")
-    here = talk(alice, *filler(20), title="Here")
+    other = talk_of(alice, *filler(20), SECRET, "How nice.")
+    here = talk_of(alice, *filler(20), title="Here")
     Conversation.objects.filter(pk=other.pk).update(**change)
-    assert SECRET not in [text for text, _ in texts(ask(here))]
+    assert SECRET not in [text for text, _ in texts(find_in_others(here))]
 
 
 def test_nothing_of_another_user(alice):
-    talk(make_user("bob"), *filler(20), SECRET, "How nice.")
-    here = talk(alice, *filler(20), title="Here")
-    assert SECRET not in [text for text, _ in texts(ask(here))]
-    assert all(passage.conversation is None for passage in ask(here))
+    talk_of(make_user("bob"), *filler(20), SECRET, "How nice.")
+    here = talk_of(alice, *filler(20), title="Here")
+    assert SECRET not in [text for text, _ in texts(find_in_others(here))]
+    assert all(passage.conversation is None for passage in find_in_others(here))
 
 
 def test_nothing_that_is_excluded_or_never_to_be_recalled_there(alice):
-    other = talk(alice, *filler(20), SECRET, "How nice.", "A lighthouse of Ada, my sister, keeps Bergen.", "Oh.")
-    here = talk(alice, *filler(20), title="Here")
+    other = talk_of(alice, *filler(20), SECRET, "How nice.", "A lighthouse of Ada, my sister, keeps Bergen.", "Oh.")
+    here = talk_of(alice, *filler(20), title="Here")
     exclude_message(conversation=other, message_id=other.messages.get(position=20).pk, excluded=True)
     other.messages.filter(position=22).update(never_recalled=True)
-    assert not [text for text, _ in texts(ask(here)) if "lighthouse" in text]
+    assert not [text for text, _ in texts(find_in_others(here)) if "lighthouse" in text]
 
 
 def test_nothing_that_is_forgotten_there(alice):
-    other = talk(alice, *filler(20), SECRET, "How nice.", *filler(4))
-    here = talk(alice, *filler(20), title="Here")
-    assert SECRET in [text for text, _ in texts(ask(here))]
+    other = talk_of(alice, *filler(20), SECRET, "How nice.", *filler(4))
+    here = talk_of(alice, *filler(20), title="Here")
+    assert SECRET in [text for text, _ in texts(find_in_others(here))]
     forget_above(conversation=other, message_id=other.messages.get(position=22).pk)
-    assert SECRET not in [text for text, _ in texts(ask(here))]
+    assert SECRET not in [text for text, _ in texts(find_in_others(here))]
 
 
 def test_small_talk_finds_nothing_there_either(alice):
-    talk(alice, *filler(20), SECRET, "Thanks, that helps a lot, great!")
-    here = talk(alice, *filler(20), title="Here")
-    assert ask(here, question="Thanks, that helps a lot!") == []
+    talk_of(alice, *filler(20), SECRET, "Thanks, that helps a lot, great!")
+    here = talk_of(alice, *filler(20), title="Here")
+    assert find_in_others(here, question="Thanks, that helps a lot!") == []
 
 
 def test_a_day_that_the_question_names_is_looked_up_there_too(alice):
-    other = talk(alice, *filler(20), title="Spring")
+    other = talk_of(alice, *filler(20), title="Spring")
     day = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
     other.messages.filter(position__in=(6, 7)).update(created_at=day)
     MessagePassage.objects.filter(conversation=other, position__in=(6, 7)).update(at=day)
-    here = talk(alice, *filler(30, 20), title="Here")
-    found = ask(here, question="What did we talk about on March 5?", now=dt.datetime(2026, 11, 2, tzinfo=dt.UTC))
+    here = talk_of(alice, *filler(30, 20), title="Here")
+    found = find_in_others(
+        here, question="What did we talk about on March 5?", now=dt.datetime(2026, 11, 2, tzinfo=dt.UTC)
+    )
     assert {(passage.conversation, passage.position) for passage in found[:2]} == {(other.pk, 6), (other.pk, 7)}
 
 
 def test_those_with_most_of_the_words_are_chosen_and_the_last_active_comes_last(alice):
     for number in range(MOST_CONVERSATIONS + 3):
         words = " ".join(["lighthouse", "ada", "bergen"][: 1 + number % 3])
-        talk(alice, f"{words} and more.", *filler(6), title=f"{number}: {words}", days_ago=number)
+        talk_of(alice, f"{words} and more.", *filler(6), title=f"{number}: {words}", days_ago=number)
     lexemes = ["lighthous", "ada", "bergen"]
     chosen = choose_other_conversations(alice.pk, lexemes, besides=begin(alice).pk, search_language="english")
     titles = [Conversation.objects.get(pk=each.conversation).title for each in chosen]
@@ -146,8 +134,8 @@ def test_those_with_most_of_the_words_are_chosen_and_the_last_active_comes_last(
 def test_a_long_question_chooses_by_its_rarest_words(alice):
     common = [f"alpha{number}" for number in range(40)]
     for number in range(MOST_CONVERSATIONS + 3):
-        talk(alice, " ".join(common), *filler(3), title=f"Common {number}")
-    meant = talk(alice, "zanzibar zebra zenith", *filler(3), title="Meant", days_ago=9)
+        talk_of(alice, " ".join(common), *filler(3), title=f"Common {number}")
+    meant = talk_of(alice, "zanzibar zebra zenith", *filler(3), title="Meant", days_ago=9)
     lexemes = [*common, "zanzibar", "zebra", "zenith"]
     chosen = choose_other_conversations(alice.pk, lexemes, besides=None, search_language="english")
     assert meant.pk in {each.conversation for each in chosen}
@@ -157,8 +145,8 @@ def test_words_that_were_never_said_take_no_places_of_a_long_question(alice):
     half = range(MOST_TERMS // 2)
     rare, rarer = [f"rare{number}" for number in half], [f"rarer{number}" for number in half]
     for number in range(2):
-        talk(alice, " ".join(rarer), *filler(3), title=f"Other {number}")
-    meant = talk(alice, *[" ".join(rare)] * 3, title="Meant", days_ago=9)
+        talk_of(alice, " ".join(rarer), *filler(3), title=f"Other {number}")
+    meant = talk_of(alice, *[" ".join(rare)] * 3, title="Meant", days_ago=9)
     lexemes = [*rare, *rarer, *(f"never-said-{number:0>20}" for number in half)]
     chosen = choose_other_conversations(alice.pk, lexemes, besides=None, search_language="english")
     assert meant.pk in {each.conversation for each in chosen}

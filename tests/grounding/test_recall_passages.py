@@ -19,17 +19,9 @@ from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from tests.support.cpu_time import cpu_time_under
 from tests.support.people import make_user
+from tests.support.recalled_talk import FILLER, SECRET, find_recalled, talk
 
 pytestmark = pytest.mark.django_db
-FILLER = "We talked about {} gardens, {} roofs and {} rivers in the evening."
-SECRET = "My sister Ada lives in Bergen and keeps the lighthouse."
-
-
-def talk(*contents, person="alice"):
-    messages = [{"role": ("user", "assistant")[n % 2], "content": content} for n, content in enumerate(contents)]
-    conversation = ChatHistory.from_openai(user=make_user(person), messages=messages).conversation
-    index_conversation(conversation.pk)
-    return conversation
 
 
 def long_talk(*first, person="alice"):
@@ -37,13 +29,8 @@ def long_talk(*first, person="alice"):
     return talk(*first, *filler, person=person)
 
 
-def find(conversation, question="Where does my sister Ada keep the lighthouse?", **named):
-    named.setdefault("before_position", 10_000)
-    return recall_passages(conversation.pk, question, **{"now": timezone.now(), **named})
-
-
 def test_the_message_that_was_asked_for_is_the_best():
-    best = find(long_talk(SECRET, "How nice."))[0]
+    best = find_recalled(long_talk(SECRET, "How nice."))[0]
     assert (best.text, best.position, best.role, best.is_whole) == (SECRET, 0, "user", True)
     assert best.tokens == Message.objects.get(pk=best.message).content_tokens
     assert "words" in best.why
@@ -53,71 +40,71 @@ def test_the_message_that_was_asked_for_is_the_best():
 def test_small_talk_and_stop_words_find_nothing():
     conversation = long_talk(SECRET, "How nice.")
     for question in ("thanks, that helps a lot", "the of and", "?", "x", "", "👍", "Great, thank you so much!"):
-        assert find(conversation, question) == []
+        assert find_recalled(conversation, question) == []
 
 
 def test_one_word_that_was_said_once_is_enough_in_a_short_conversation():
-    assert find(long_talk(SECRET, "How nice."), "Where is the lighthouse?")[0].text == SECRET
+    assert find_recalled(long_talk(SECRET, "How nice."), "Where is the lighthouse?")[0].text == SECRET
 
 
 def test_nothing_is_found_in_a_conversation_without_an_index():
     conversation = ChatHistory.from_openai(
         user=make_user("alice"), messages=[{"role": "user", "content": SECRET}]
     ).conversation
-    assert find(conversation) == []
+    assert find_recalled(conversation) == []
 
 
 def test_what_is_not_before_the_position_is_not_found():
     conversation = long_talk("Good morning.", "Good morning.", SECRET, "How nice.")
-    assert find(conversation)[0].position == 2
-    assert 2 not in {each.position for each in find(conversation, before_position=2)}
-    assert all(each.position < 2 for each in find(conversation, before_position=2))
+    assert find_recalled(conversation)[0].position == 2
+    assert 2 not in {each.position for each in find_recalled(conversation, before_position=2)}
+    assert all(each.position < 2 for each in find_recalled(conversation, before_position=2))
 
 
 def test_the_question_itself_is_not_what_others_are_compared_with():
     conversation = long_talk(SECRET, "How nice.")
     asked = ChatHistory(conversation).add("user", "Where does my sister Ada keep the lighthouse?")
-    without = find(conversation)
+    without = find_recalled(conversation)
     index_conversation(conversation.pk)
-    found = find(conversation, before_position=asked.position, asked_position=asked.position)
+    found = find_recalled(conversation, before_position=asked.position, asked_position=asked.position)
     assert [(each.message, each.score) for each in found] == [(each.message, each.score) for each in without]
 
 
 def test_an_excluded_message_is_not_found_until_it_is_included_again():
     conversation = long_talk(SECRET, "How nice.")
-    first = find(conversation)[0].message
+    first = find_recalled(conversation)[0].message
     exclude_message(conversation=conversation, message_id=first, excluded=True)
-    assert first not in {each.message for each in find(conversation)}
+    assert first not in {each.message for each in find_recalled(conversation)}
     exclude_message(conversation=conversation, message_id=first, excluded=False)
-    assert find(conversation)[0].message == first
+    assert find_recalled(conversation)[0].message == first
 
 
 def test_a_forgotten_message_is_not_found_until_it_is_remembered():
     conversation = long_talk(SECRET, "How nice.", "Hello", "Hello")
     [third] = conversation.messages.filter(position=2)
     forget_above(conversation=conversation, message_id=third.pk)
-    assert SECRET not in [passage.text for passage in find(conversation)]
+    assert SECRET not in [passage.text for passage in find_recalled(conversation)]
     [last] = conversation.messages.filter(position=63)
     forget_above(conversation=conversation, message_id=last.pk)  # of which nothing is indexed after it
-    assert all(passage.position >= 62 for passage in find(conversation))
+    assert all(passage.position >= 62 for passage in find_recalled(conversation))
     remember_everything(conversation=conversation)
-    assert find(conversation)[0].text == SECRET
+    assert find_recalled(conversation)[0].text == SECRET
 
 
 def test_what_left_the_path_is_not_found_though_it_is_still_indexed():
     conversation = long_talk("Good morning.", "Good morning.", SECRET, "How nice.")
     conversation.refresh_from_db()
-    gone = find(conversation)[0].message
+    gone = find_recalled(conversation)[0].message
     edit_message(
         user=conversation.owner, conversation=conversation, message_id=gone, content="Hello.", client_id=uuid.uuid4()
     )
     assert MessagePassage.objects.filter(message=gone).exists()
-    assert gone not in {each.message for each in find(conversation)}
+    assert gone not in {each.message for each in find_recalled(conversation)}
 
 
 def test_other_conversations_are_not_looked_into():
     long_talk(SECRET, "How nice.", person="bob")
-    assert all("lighthouse" not in each.text for each in find(long_talk("Good morning.", "Good morning.")))
+    assert all("lighthouse" not in each.text for each in find_recalled(long_talk("Good morning.", "Good morning.")))
 
 
 def test_a_deleted_conversation_has_nothing():
@@ -130,7 +117,9 @@ def test_a_deleted_conversation_has_nothing():
 def test_of_a_long_message_an_excerpt_with_half_of_its_words_is_found():
     sentences = [f"The city number {n} has {n} towers, a river and an old wall." for n in range(30)]
     sentences[22] = "The lighthouse of my sister Ada stands there, over the sea and the rocks."
-    best = next(each for each in find(long_talk("Tell me of cities.", " ".join(sentences))) if each.position == 1)
+    best = next(
+        each for each in find_recalled(long_talk("Tell me of cities.", " ".join(sentences))) if each.position == 1
+    )
     content = Message.objects.get(pk=best.message).content
     assert "lighthouse" in best.text
     assert not best.is_whole
@@ -141,7 +130,9 @@ def test_of_a_long_message_an_excerpt_with_half_of_its_words_is_found():
 def test_of_a_giant_message_the_best_passage_is_found():
     sentences = [f"The city number {n} has {n} towers, a river and an old wall." for n in range(2_000)]
     sentences[1_700] = SECRET
-    best = next(each for each in find(long_talk("Tell me of cities.", " ".join(sentences))) if each.position == 1)
+    best = next(
+        each for each in find_recalled(long_talk("Tell me of cities.", " ".join(sentences))) if each.position == 1
+    )
     assert SECRET in best.text
     assert len(best.text.split()) < 110
 
@@ -152,7 +143,7 @@ def test_a_named_day_is_found():
     wanted = conversation.messages.get(position=30)
     Message.objects.filter(pk=wanted.pk).update(created_at=day)
     MessagePassage.objects.filter(message=wanted).update(at=day)
-    best = find(conversation, "Which gardens, roofs and rivers did I speak of on March 5th, 2024?")[0]
+    best = find_recalled(conversation, "Which gardens, roofs and rivers did I speak of on March 5th, 2024?")[0]
     assert best.message == wanted.pk
     assert "date" in best.why
 
@@ -162,30 +153,33 @@ def test_a_named_day_is_enough():
     day = dt.datetime(2024, 3, 5, 12, tzinfo=dt.UTC)
     MessagePassage.objects.filter(position=30).update(at=day)
     Message.objects.filter(position=30).update(created_at=day)
-    assert find(conversation, "What happened on 2024-03-05?")[0].position == 30
+    assert find_recalled(conversation, "What happened on 2024-03-05?")[0].position == 30
 
 
 def test_a_question_in_chinese_finds_what_was_said_in_chinese():
-    assert find(long_talk("我的妹妹住在卑尔根的灯塔里。", "好。"), "我妹妹的灯塔在哪里？卑尔根吗？")[0].position == 0
+    assert (
+        find_recalled(long_talk("我的妹妹住在卑尔根的灯塔里。", "好。"), "我妹妹的灯塔在哪里？卑尔根吗？")[0].position
+        == 0
+    )
 
 
 @pytest.mark.parametrize("question", ["我的妹妹Ada住在哪里？Bergen吗？", "Wo wohnt meine Schwester Ada, in Bergen?"])
 def test_a_question_in_another_language_finds_the_names_in_it(question):
-    assert find(long_talk(SECRET, "How nice."), question)[0].position == 0
+    assert find_recalled(long_talk(SECRET, "How nice."), question)[0].position == 0
 
 
 @pytest.mark.parametrize(
     "question", ["妹妹的灯塔在哪里？", "Wo steht der Leuchtturm deiner Schwester?", "的", "der die das"]
 )
 def test_a_question_in_another_language_without_a_shared_word_finds_nothing(question):
-    assert find(long_talk(SECRET, "How nice."), question) == []
+    assert find_recalled(long_talk(SECRET, "How nice."), question) == []
 
 
 @pytest.mark.parametrize(
     "question", ["green1 " * 20_000, " ".join(f"word{n} roofs" for n in range(20_000)), "a" * 10**6]
 )
 def test_a_giant_question_takes_no_longer(question):
-    find(long_talk(SECRET, "How nice."), question)
+    find_recalled(long_talk(SECRET, "How nice."), question)
 
 
 @pytest.mark.django_db(transaction=True)  # or the look-up's time limit would hold for the clean-up, too
@@ -193,7 +187,7 @@ def test_one_message_is_found_among_thousands_of_identical_ones():
     with cpu_time_under(20):
         conversation = talk(SECRET, *["The weather is fine in the hills."] * 4_000)
     with cpu_time_under(1):
-        found = find(conversation)
+        found = find_recalled(conversation)
     assert found[0].text == SECRET
     assert len({each.message for each in found}) == len(found) <= 240
 
@@ -204,7 +198,7 @@ def test_a_megabyte_of_one_word_holds_up_neither_the_index_nor_a_look_up(content
         conversation = long_talk(SECRET, content)
     for question in ("Where does my sister Ada keep the lighthouse?", "Is it in the harbour of Bergen?", content):
         with cpu_time_under(1):
-            found = find(conversation, question)
+            found = find_recalled(conversation, question)
         assert all(len(each.text) <= 1_000 for each in found)
 
 
@@ -218,7 +212,7 @@ def test_a_conversation_that_is_deleted_in_the_middle_of_a_look_up_has_nothing(m
         return read(*arguments, **named)
 
     monkeypatch.setattr(find_passages, step, delete_and_read)
-    assert find(conversation) == []
+    assert find_recalled(conversation) == []
 
 
 def test_what_left_the_path_in_the_middle_of_a_look_up_is_not_found(monkeypatch):
@@ -238,7 +232,7 @@ def test_what_left_the_path_in_the_middle_of_a_look_up_is_not_found(monkeypatch)
         return read(*arguments, **named)
 
     monkeypatch.setattr(find_passages, "read_candidates", edit_and_read)
-    assert find(conversation) == []
+    assert find_recalled(conversation) == []
 
 
 def test_a_reply_that_is_made_again_is_not_found_for_its_question():
@@ -249,12 +243,12 @@ def test_a_reply_that_is_made_again_is_not_found_for_its_question():
     index_conversation(conversation.pk)
     conversation.refresh_from_db()
     regenerate_reply(user=conversation.owner, conversation=conversation, reply_id=old.pk)
-    found = find(conversation, before_position=question.position, asked_position=question.position)
+    found = find_recalled(conversation, before_position=question.position, asked_position=question.position)
     assert old.pk not in {each.message for each in found}
 
 
 def test_what_its_owner_never_wants_recalled_is_not_found():
     conversation = long_talk(SECRET, "How nice.")
-    said = find(conversation)[0]
+    said = find_recalled(conversation)[0]
     Message.objects.filter(pk=said.message).update(never_recalled=True)
-    assert said.message not in {each.message for each in find(conversation)}
+    assert said.message not in {each.message for each in find_recalled(conversation)}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
-from contextlib import contextmanager
 
 import pytest
-import uvicorn
 
 from conversations.management.http_protocol import HttpProtocol
-from tests.support.patience import PATIENCE_SECONDS, wait_for
-from tests.support.ports import free_port
+from tests.support.patience import PATIENCE_SECONDS
+
+from .uvicorn_server import is_closed, serve
 
 WHOLE = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -28,20 +27,6 @@ async def say_hello(scope, receive, send):
     headers = [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-@contextmanager
-def serve(application, **protocols):
-    """Serve *application* by uvicorn with these *protocols*, and yield the port."""
-    port = free_port()
-    config = uvicorn.Config(application, port=port, log_level="critical", lifespan="off", loop="uvloop", **protocols)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    wait_for(lambda: server.started, "the server listens")
-    yield port
-    server.should_exit = True
-    thread.join()
 
 
 @pytest.fixture(scope="module")
@@ -68,16 +53,6 @@ def patient_connection(port):
     """A connection that no clock ends within a test."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
         yield connection
-
-
-def is_closed(connection):
-    """Wait until the other side ends the connection; what it says before is thrown away."""
-    try:
-        while connection.recv(4096):
-            pass
-    except ConnectionResetError:
-        pass
-    return True
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", WHOLE[:-2], b"\r\n"])

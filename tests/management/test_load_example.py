@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from conversations.example import QUESTIONS
-from tests.management.test_serve import environment
 from tests.support.patience import PATIENCE_SECONDS
+from tests.support.site_process import environment
 from tests.support.source import PROJECT
 
 

@@ -12,7 +12,7 @@ from conversations.management.http_protocol import HttpProtocol
 from conversations.management.socket_protocol import MOST_PIECES, SocketProtocol
 from tests.support.patience import PATIENCE_SECONDS
 
-from .test_http_protocol import is_closed, serve
+from .uvicorn_server import is_closed, serve
 
 UPGRADE = (
     b"Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"

@@ -13,16 +13,14 @@ from docx.oxml import parse_xml
 from conversations.parsing import SkippedParts
 from tests.parsing.blocks import blocks_of, texts_of, unread_of
 
+from .files import PICTURE
+
 NAMES = (
     'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     ' xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
     ' xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
 )
 NOTE = '<w:footnote w:id="{id}"><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:footnote>'
-PICTURE = bytes.fromhex(
-    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
-    "1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
-)
 BOX = "<w:txbxContent>{}</w:txbxContent>"
 
 

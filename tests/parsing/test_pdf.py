@@ -14,7 +14,8 @@ from reportlab.pdfgen.canvas import Canvas
 from conversations.parsing import SkippedParts
 from tests.parsing.blocks import blocks_of, texts_of, unread_of
 from tests.parsing.files import make_pdf_of_pages
-from tests.parsing.test_docx import PICTURE
+
+from .files import PICTURE
 
 PLACE = (100, 100, 200, 200)
 

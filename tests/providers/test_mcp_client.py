@@ -26,7 +26,7 @@ from conversations.providers.egress.streaming_transport import StreamingEgressTr
 from conversations.providers.mcp import client as mcp_client
 from conversations.providers.mcp.client import open_sdk_session
 from conversations.providers.mcp.process_protocol import McpConnection
-from tests.providers.test_egress import INSIDE, NEVER, WRITTEN, Canary, Rebinding
+from tests.support.hostile_addresses import INSIDE, NEVER, WRITTEN, Canary, Rebinding
 from tests.support.mcp_server import NUMBERS, add, hang, said, serve_tools
 from tests.support.ports import free_port
 

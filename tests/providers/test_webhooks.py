@@ -7,7 +7,7 @@ import time
 import pytest
 
 from conversations.providers.clients.webhooks import WebhookAnswer, send_webhook
-from tests.providers.test_egress import Rebinding
+from tests.support.hostile_addresses import Rebinding
 from tests.support.ports import free_port
 from tests.support.webhook_receiver import serve_receiver
 

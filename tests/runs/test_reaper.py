@@ -42,6 +42,8 @@ from conversations.services.windows.active_path import lock_streaming
 from tests.support.ledger import open_for
 from tests.support.people import begin, make_user, post
 
+from .leases import expire_lease
+
 pytestmark = pytest.mark.django_db
 
 
@@ -56,12 +58,8 @@ def abandoned():
     return reply
 
 
-def expire(reply):
-    Run.objects.filter(reply=reply).update(lease_until=timezone.now() - dt.timedelta(seconds=1))
-
-
 def test_a_reply_whose_worker_is_gone_is_interrupted_and_keeps_its_text(abandoned):
-    expire(abandoned)
+    expire_lease(abandoned)
     assert reap_once() == 1
     abandoned.refresh_from_db()
     assert (abandoned.state, abandoned.error_code) == ("interrupted", "reply_interrupted")
@@ -69,7 +67,7 @@ def test_a_reply_whose_worker_is_gone_is_interrupted_and_keeps_its_text(abandone
 
 
 def test_what_it_used_is_estimated(abandoned):
-    expire(abandoned)
+    expire_lease(abandoned)
     reap_once()
     completion = Completion.objects.get()
     assert completion.usage_estimated
@@ -101,21 +99,21 @@ def test_a_lease_that_holds_is_left_alone(abandoned):
 
 
 def test_a_prolonged_lease_holds(abandoned):
-    expire(abandoned)
+    expire_lease(abandoned)
     run = Run.objects.get()
     assert renew_leases("dead", [run.pk]) == set()
     assert reap_once() == 0
 
 
 def test_a_worker_learns_that_a_run_is_no_longer_its_own(abandoned):
-    expire(abandoned)
+    expire_lease(abandoned)
     reap_once()
     run = Run.objects.get()
     assert renew_leases("dead", [run.pk]) == {run.pk}
 
 
 def test_a_late_worker_cannot_change_a_reply_that_has_ended(abandoned):
-    expire(abandoned)
+    expire_lease(abandoned)
     reap_once()
     save_texts({abandoned.pk: StepText(abandoned.position, "As I was saying")}, worker="dead")
     assert not end_reply(abandoned.pk, Ending("complete"), content="As I was saying")
@@ -258,7 +256,7 @@ def test_a_reply_whose_stop_was_requested_is_not_made_again(silent):
 
 
 def test_stop_ends_a_reply_whose_worker_is_gone_at_once(abandoned):
-    expire(abandoned)
+    expire_lease(abandoned)
     stop_reply(conversation=abandoned.conversation, reply_id=abandoned.pk)
     abandoned.refresh_from_db()
     assert (abandoned.state, abandoned.content) == ("stopped", "As I was say")

@@ -19,7 +19,7 @@ from tests.support.ledger import open_for
 from tests.support.people import begin, make_user, post
 from tests.support.waiting import wait_for_lock_waits
 
-from .test_reaper import expire
+from .leases import expire_lease
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,7 +45,7 @@ def late():
     claim_runs("slow", limit=1)
     open_for(prepare_reply(reply.pk))
     save_texts({reply.pk: StepText(reply.position, "As I was say")}, worker="slow")
-    expire(reply)
+    expire_lease(reply)
     return reply
 
 

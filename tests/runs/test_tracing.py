@@ -20,7 +20,7 @@ from tests.support.source import PROJECT
 from tests.support.span_collector import serve_span_collector
 from tests.support.waiting import in_thread, wait_until
 
-from .test_demo_tools import answered
+from .answered_talk import answered
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WORDS = "kingfisher"

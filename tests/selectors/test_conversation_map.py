@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from itertools import pairwise
 from random import Random
 
@@ -11,10 +10,10 @@ import pytest
 from conversations.models import Message
 from conversations.selectors.conversations.conversation_map import MOST_BUCKETS, conversation_map
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
+from tests.support.filled_conversation import fill_conversation
 from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
-BEGAN = dt.datetime(2026, 9, 12, 8, tzinfo=dt.UTC)
 
 
 @pytest.fixture
@@ -22,49 +21,10 @@ def conversation():
     return begin(make_user("alice"))
 
 
-def fill(conversation, count, *, random=None, with_steps=False):
-    """Store *count* rows that alternate between the user and replies, some replies with steps before them."""
-    random = random or Random(0)
-    rows: list[Message] = []
-    while len(rows) < count:
-        rows.append(row(conversation, len(rows), "user", random))
-        steps = random.choice([0, 0, 2]) if with_steps else 0
-        question = len(rows) - 1
-        for _ in range(steps):
-            rows.append(row(conversation, len(rows), "assistant", random))
-        reply = row(conversation, len(rows), "assistant", random)
-        for step in rows[question + 1 :]:
-            step.step_of = reply
-        rows.append(reply)
-    for before, after in pairwise(rows):
-        after.parent = before
-    for each in reversed(rows):  # the step of a reply names it
-        each.pk = 10_000 + each.position
-    Message.objects.bulk_create(sorted(rows, key=lambda each: each.step_of is not None))
-    for each in rows:
-        each.created_at = BEGAN + dt.timedelta(minutes=each.position)
-    Message.objects.bulk_update(rows, ["created_at"])
-    return list(conversation.messages.order_by("position"))
-
-
-def row(conversation, position, role, random):
-    tokens = random.choice([0, 3, 40, 9_000])
-    pinned, excluded = random.random() < 0.05, random.random() < 0.05
-    return Message(
-        conversation=conversation,
-        position=position,
-        role=role,
-        content_tokens=tokens,
-        encoding="o200k_base",
-        pinned=pinned,
-        excluded=excluded,
-    )
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_buckets_hold_every_message_once_in_order(conversation, seed):
     random = Random(seed)
-    rows = fill(conversation, random.choice([1, 2, 30, 179, 400]), random=random, with_steps=seed % 2 == 1)
+    rows = fill_conversation(conversation, random.choice([1, 2, 30, 179, 400]), random=random, with_steps=seed % 2 == 1)
     shown = [each for each in rows if each.step_of_id is None]
     line = random.choice([0, random.randrange(len(rows))])
     most = random.choice([2, 7, MOST_BUCKETS])
@@ -93,13 +53,13 @@ def test_buckets_hold_every_message_once_in_order(conversation, seed):
 
 
 def test_a_short_conversation_has_a_bucket_for_each_message(conversation):
-    fill(conversation, 40)
+    fill_conversation(conversation, 40)
     found = conversation_map(conversation, EVERYTHING)
     assert [(bucket.first_position, bucket.messages) for bucket in found.buckets] == [(at, 1) for at in range(40)]
 
 
 def test_other_versions_and_other_conversations_are_not_on_the_map(conversation):
-    rows = fill(conversation, 4)
+    rows = fill_conversation(conversation, 4)
     Message.objects.create(
         conversation=conversation, parent=rows[1], position=2, role="user", active=False, encoding="o200k_base"
     )
@@ -116,6 +76,6 @@ def test_a_conversation_that_has_not_begun_has_an_empty_map(conversation):
 
 @pytest.mark.parametrize("messages", [40, 400])
 def test_the_number_of_statements_does_not_depend_on_the_length(conversation, messages, django_assert_num_queries):
-    fill(conversation, messages)
+    fill_conversation(conversation, messages)
     with django_assert_num_queries(5):
         conversation_map(conversation, EVERYTHING)

@@ -13,9 +13,8 @@ from conversations.selectors.conversations.thread import (
     thread_page_after,
     thread_page_around,
 )
+from tests.support.filled_conversation import BEGAN, fill_conversation
 from tests.support.people import begin, make_user
-
-from .test_conversation_map import BEGAN, fill
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def conversation():
     conversation = begin(make_user("alice"))
-    fill(conversation, 100)
+    fill_conversation(conversation, 100)
     return conversation
 
 

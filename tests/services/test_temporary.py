@@ -20,9 +20,9 @@ from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.retention.keep_conversations import keep_conversation
 from conversations.services.titles import want_title
 from tests.admin.stored import make_completion
-from tests.grounding.test_recall_from_others import FILLER, SECRET, ask, talk
 from tests.support.documents import add
 from tests.support.people import begin, make_user, post
+from tests.support.recalled_talk import FILLER, SECRET, find_in_others, talk_of
 
 pytestmark = pytest.mark.django_db
 
@@ -123,11 +123,11 @@ def test_no_title_is_written_for_it(conversation, monkeypatch):
 
 
 def test_nothing_of_it_is_recalled_in_others(alice):
-    temporary = make_temporary(talk(alice, SECRET, "How nice."))
-    here = talk(alice, *[FILLER.format(*[f"{word}{n}" for word in ("green", "red", "blue")]) for n in range(60)])
-    assert SECRET not in [passage.text for passage in ask(here)]
+    temporary = make_temporary(talk_of(alice, SECRET, "How nice."))
+    here = talk_of(alice, *[FILLER.format(*[f"{word}{n}" for word in ("green", "red", "blue")]) for n in range(60)])
+    assert SECRET not in [passage.text for passage in find_in_others(here)]
     keep_conversation(temporary)
-    assert SECRET in [passage.text for passage in ask(here)]
+    assert SECRET in [passage.text for passage in find_in_others(here)]
 
 
 def test_nothing_of_others_is_recalled_in_it(alice, conversation):

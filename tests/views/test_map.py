@@ -7,7 +7,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from tests.selectors.test_conversation_map import fill
+from tests.support.filled_conversation import fill_conversation
 from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,7 +19,7 @@ def conversation(client):
     user = make_user("alice")
     client.force_login(user, "allauth.account.auth_backends.AuthenticationBackend")
     conversation = begin(user)
-    fill(conversation, 100)
+    fill_conversation(conversation, 100)
     return conversation
 
 

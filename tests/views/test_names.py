@@ -13,8 +13,8 @@ from django.urls import reverse
 from conversations.models import Scenario
 from conversations.services.saved_prompts.saved_prompts import save_prompt
 from tests.support.people import begin, make_user, post
+from tests.support.scenario_form import FORM
 from tests.support.source import PROJECT
-from tests.views.test_scenarios import FORM
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REFUSAL = "at least one character that can be seen"

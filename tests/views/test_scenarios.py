@@ -19,21 +19,10 @@ from conversations.services.scenarios.scenario_file import MOST_BYTES, write_doc
 from conversations.services.scenarios.scenarios import delete_scenario
 from conversations.views.scenarios import scenarios
 from tests.support.people import make_user
+from tests.support.scenario_form import FORM
 from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
-FORM = {
-    "name": "Guide",
-    "system_prompt": "Be brief.\r\nBe kind.",
-    "language_model": "",
-    "sampling": '{"temperature": 0.2}',
-    "policy_name": "sliding",
-    "low_water_share": "0.7",
-    "last_messages": "20",
-    "grounding_share": "0.5",
-    "recall_share": "0.25",
-    "summary_cap_tokens": "1000",
-}
 NEW = "/scenarios/new/"
 
 

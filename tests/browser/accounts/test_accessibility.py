@@ -6,11 +6,11 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.test_accessibility import assert_none, faults_of
+from tests.browser.axe_faults import assert_none, faults_of
 from tests.support.axe import find_faults
 
 from .conftest import confirm_by_password
-from .test_passkeys import add_passkey, plug_in
+from .passkey_actions import add_passkey, plug_in
 
 PAGES_OF_SIGNING_IN = (
     "/accounts/2fa/webauthn/",
