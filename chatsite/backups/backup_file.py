@@ -203,7 +203,12 @@ class BackupFile:
             return self._unlocked[1]
         try:
             key = pyrage.x25519.Identity.from_str(pyrage.passphrase.decrypt(data, self._passphrase).decode())
-        except (pyrage.DecryptError, pyrage.IdentityError, UnicodeDecodeError):
+        except (pyrage.DecryptError, pyrage.IdentityError, UnicodeDecodeError) as error:
+            if "Excessive work" in str(error):
+                raise BackupUnreadable(
+                    f"The key of {self.path} was made by a much faster machine. Try again when this one has nothing "
+                    "else to do, or on another one."
+                ) from None
             raise BackupUnreadable(f"The passphrase of {self.path} is another one, or its key was damaged.") from None
         self._unlocked = data, key
         return key

@@ -17,7 +17,7 @@ from psycopg.pq import Conninfo
 
 from chatsite.postgres.embedded.server import program
 
-COMPRESSION = "gzip:4"
+COMPRESSION = "gzip:1"  # 4 takes two and a half times as long for a file that is 4 % smaller
 COPY_BYTES = 2**20
 LIBPQ_PARAMETERS = frozenset(option.keyword.decode() for option in Conninfo.get_defaults())
 NOT_BEFORE_17 = b"SET transaction_timeout = 0;\n"

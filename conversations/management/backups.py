@@ -114,6 +114,8 @@ def restore_backup(
     tell("Restoring the database")
     _add_vector_extension()
     restore_database(_address(), file.read_database())
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")  # without statistics the first questions would take long
     tell("Comparing it with what the backup says")
     wrong = find_missing_rows(contents)
     migrate()

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import io
 import json
+import re
 import tarfile
 from random import Random
 
@@ -107,6 +108,13 @@ class Opened:
 def member(path, name):
     with tarfile.open(path) as archive:
         return archive.extractfile(name).read()
+
+
+def test_a_key_that_takes_too_long_is_no_wrong_passphrase(locked, tmp_path):
+    slow = re.sub(rb"(-> scrypt \S+ )\d\d\n", rb"\g<1>30\n", locked.read_bytes())
+    (tmp_path / "slow").write_bytes(slow)
+    with pytest.raises(BackupUnreadable, match="a much faster machine"):
+        BackupFile(tmp_path / "slow", PASSPHRASE).check()
 
 
 @pytest.mark.parametrize("changes", [{"format": 2}, {"format": None}])
