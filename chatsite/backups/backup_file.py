@@ -14,6 +14,7 @@ used.
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import fcntl
 import hashlib
 import io
@@ -21,7 +22,7 @@ import json
 import os
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -32,6 +33,7 @@ FORMAT = 1
 HEAD, KEY, CONTENTS, DATABASE, END = "windowseat-backup.json", "key.age", "contents.json", "database/", "end.json"
 PART_BYTES = 16 * 2**20
 DRAFT = ".{}.part"  # the name of a file while it is written
+WITHOUT_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}  # as exFAT on a USB disk says
 LARGEST_MEMBER_BYTES = 64 * 2**20  # of a file that may come from elsewhere
 
 
@@ -80,8 +82,7 @@ def write_backup(
             _write_members(draft, head, contents=contents, parts=parts, passphrase=passphrase)
             draft.flush()
             os.fsync(draft.fileno())
-            os.link(path, target)
-            _sync_folder(target.parent)
+            _put_in_place(path, target)
             return draft.tell()
     except FileExistsError:
         raise BackupNotWritten(f"{target} was made by another backup meanwhile.") from None
@@ -106,12 +107,22 @@ def _draft_of(target: Path) -> Iterator[tuple[IO[bytes], Path]]:
             path.unlink(missing_ok=True)
 
 
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
+def _put_in_place(path: Path, target: Path) -> None:
+    """Give the written file its name. Raises `FileExistsError` where there is one of that name."""
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        os.link(path, target)
+    except OSError as error:
+        if error.errno not in WITHOUT_LINKS:
+            raise
+        if target.exists():
+            raise FileExistsError from None
+        path.rename(target)
+    with suppress(OSError):  # some file systems sync no folders
+        descriptor = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _write_members(
@@ -178,15 +189,27 @@ class BackupFile:
                 yield data
 
     def _opened(self) -> Iterator[tuple[str, bytes]]:
-        """Yield name and data of each member, decrypted."""
-        if self.read_head().is_encrypted and not self._passphrase:
+        """Yield name and data of each member, decrypted.
+
+        Who does not know the passphrase can't make a file that is read with it: where there is one, nothing that is
+        not encrypted is taken.
+        """
+        is_encrypted = self.read_head().is_encrypted
+        if is_encrypted and not self._passphrase:
             raise BackupUnreadable(f"{self.path} is encrypted: give its passphrase.")
+        if self._passphrase and not is_encrypted:
+            raise BackupUnreadable(
+                f"{self.path} is not encrypted, and there is a passphrase. Has it been put in the place of yours? If "
+                "you made it without one, set none (BACKUP_PASSPHRASE=)."
+            )
         key = None
         for name, data in self._members():
             if name == KEY:
                 key = self._unlock(data)
-            if not name.endswith(".age") or name == KEY:
+            if name in (HEAD, KEY) or not is_encrypted:
                 yield name, data
+            elif not name.endswith(".age"):
+                raise BackupUnreadable(f"{self.path} is damaged: {name} is not encrypted.")
             elif key is None:
                 raise BackupUnreadable(f"{self.path} is damaged: its key is missing.")
             else:

@@ -110,6 +110,29 @@ def member(path, name):
         return archive.extractfile(name).read()
 
 
+def test_nothing_that_is_not_encrypted_is_taken_with_a_passphrase(locked, tmp_path):
+    """Else who does not know it could put a database of their own in the place of the site's."""
+    plain = written(tmp_path)
+    assert_refused(plain, PASSPHRASE)
+    with tarfile.open(tmp_path / "mixed", "w") as mixed:
+        for source, names in ((locked, [backup_file.HEAD, backup_file.KEY]), (plain, None)):
+            with tarfile.open(source) as archive:
+                for each in archive:
+                    if (each.name in names) if names else each.name != backup_file.HEAD:
+                        mixed.addfile(each, archive.extractfile(each))
+    with pytest.raises(BackupUnreadable, match=r"contents\.json is not encrypted"):
+        BackupFile(tmp_path / "mixed", PASSPHRASE).check()
+
+
+def test_a_disk_without_links_takes_it_too(tmp_path, monkeypatch):
+    def refuse(source, target):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(backup_file.os, "link", refuse)
+    assert_read(BackupFile(written(tmp_path)), is_encrypted=False)
+    assert [each.name for each in tmp_path.iterdir()] == ["site.backup"]
+
+
 def test_a_key_that_takes_too_long_is_no_wrong_passphrase(locked, tmp_path):
     slow = re.sub(rb"(-> scrypt \S+ )\d\d\n", rb"\g<1>30\n", locked.read_bytes())
     (tmp_path / "slow").write_bytes(slow)

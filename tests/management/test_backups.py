@@ -38,8 +38,9 @@ call_command("backup", "--scheduled")
 """
 RUN_EACH = """
 import sys
+from django.conf import settings
 from django.core.management import CommandError, call_command
-for command, path in {commands!r}:
+for command, path, settings.BACKUP_PASSPHRASE in {commands!r}:
     try:
         call_command(command, path)
     except CommandError as error:
@@ -71,8 +72,8 @@ def manage(*arguments, **settings):
 
 
 def run_each(commands, **settings):
-    """Run *commands*, each a name and a path, in one process, and return what was said of those that were refused."""
-    script = RUN_EACH.format(commands=[(command, str(path)) for command, path in commands])
+    """Run *commands*, each a name, a path and a passphrase, in one process, and return what was said of the refused."""
+    script = RUN_EACH.format(commands=[(command, str(path), passphrase) for command, path, passphrase in commands])
     return manage("shell", "--verbosity", "0", "-c", script, **settings).stderr.splitlines()
 
 
@@ -131,8 +132,9 @@ def moved(first, tmp_path_factory):
         site = new_site(database, tmp_path_factory.mktemp("moved"))
         said = manage("restore", first.backup, **site.settings).stdout
         assert "Counts, triggers, sums, secrets and windows are as they were." in said
+        site.settings["BACKUP_PASSPHRASE"] = ""
         site.backup = tmp_path_factory.mktemp("backups") / "site.backup"
-        said = manage("backup", site.backup, **site.settings | {"BACKUP_PASSPHRASE": ""}).stdout
+        said = manage("backup", site.backup, **site.settings).stdout
         assert f"verify_backup {site.backup}" in said
         assert "not encrypted" in said
         yield site
@@ -174,7 +176,7 @@ def test_one_that_is_killed_leaves_an_empty_database_which_is_restored_once(firs
         other.rollback()
     wait_for(lambda: not database.value(working, database.name), "psql has ended")
     assert not empty.database.rows(TABLES)
-    [refused] = run_each([("restore", first.backup)] * 2, **empty.settings)
+    [refused] = run_each([("restore", first.backup, PASSPHRASE)] * 2, **empty.settings)
     assert "has tables already" in refused
     assert rows_of(empty.database).keys() == rows_of(first.database).keys()
 
@@ -190,14 +192,15 @@ def test_what_can_t_be_restored_changes_nothing(first, moved, empty, tmp_path):
     contents["migrations"].append(["conversations", "0099_of_tomorrow"])
     write_backup(tmp_path / "later", version="9.0", contents=contents, parts=file.read_database())
     refused = {
-        ("backup", tmp_path / "none"): "migrations are not applied",
-        ("restore", tmp_path / "cut"): "damaged",
-        ("verify_backup", tmp_path / "cut"): "damaged",
-        ("restore", tmp_path / "changed"): "damaged",
-        ("restore", tmp_path / "later"): "made by version 9.0, which has migrations that this one",
-        ("restore", first.backup): "The passphrase of",
-        ("restore", moved.backup): "SECRET_KEY is another one",
+        ("backup", tmp_path / "none", ""): "migrations are not applied",
+        ("restore", tmp_path / "cut", ""): "damaged",
+        ("verify_backup", tmp_path / "cut", ""): "damaged",
+        ("restore", tmp_path / "changed", ""): "damaged",
+        ("restore", tmp_path / "later", ""): "made by version 9.0, which has migrations that this one",
+        ("restore", first.backup, "another"): "The passphrase of",
+        ("restore", moved.backup, "another"): "is not encrypted",
+        ("restore", moved.backup, ""): "SECRET_KEY is another one",
     }
-    said = run_each(refused, **empty.settings | {"SECRET_KEY": "x" * 50, "BACKUP_PASSPHRASE": "another"})
+    said = run_each(refused, **empty.settings | {"SECRET_KEY": "x" * 50})
     assert [(reason, line) for reason, line in zip(refused.values(), said, strict=True) if reason not in line] == []
     assert not empty.database.rows(TABLES)
