@@ -1078,7 +1078,7 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='RepeatableRequest',
+            name='IdempotentRequest',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('idempotency_key', models.CharField(blank=True, db_default='', default='', max_length=255)),
@@ -1096,8 +1096,8 @@ class Migration(migrations.Migration):
                 ('reply', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='conversations.message')),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('idempotency_key', '')), fields=['api_key', 'body_digest'], name='repeatable_by_body'), models.Index(fields=['created_at'], name='repeatable_by_age')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('idempotency_key', ''), _negated=True), fields=('api_key', 'idempotency_key'), name='repeatable_once_by_key')],
+                'indexes': [models.Index(condition=models.Q(('idempotency_key', '')), fields=['api_key', 'body_digest'], name='idempotent_by_body'), models.Index(fields=['created_at'], name='idempotent_by_age')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('idempotency_key', ''), _negated=True), fields=('api_key', 'idempotency_key'), name='idempotent_once_by_key')],
             },
         ),
         migrations.CreateModel(

@@ -10,6 +10,7 @@ from .conversation_import import ConversationImport, ConversationOrigin, ImportF
 from .document import Document, DocumentFile
 from .export_lease import ExportLease
 from .folder import Folder
+from .idempotent_request import IdempotentRequest
 from .kept_text import KeptText
 from .legal_hold import LegalHold
 from .list_change import ListChange
@@ -25,7 +26,6 @@ from .picture import Picture, PictureFile, ScaledPicture
 from .price import Price
 from .rating import Rating
 from .reading import Reading, ReadingStep, ReadWhat, SearchHit
-from .repeatable_request import RepeatableRequest
 from .retention_mail import RetentionMail
 from .retention_rule import RetentionRule
 from .run import Run
@@ -57,6 +57,7 @@ __all__ = [
     "DocumentFile",
     "ExportLease",
     "Folder",
+    "IdempotentRequest",
     "ImportFile",
     "ImportPiece",
     "KeptText",
@@ -79,7 +80,6 @@ __all__ = [
     "ReadWhat",
     "Reading",
     "ReadingStep",
-    "RepeatableRequest",
     "RetentionMail",
     "RetentionRule",
     "RolledUpSum",

@@ -20,7 +20,7 @@ from conversations.live.database_threads import in_worker_thread
 from conversations.models import ApiHeartbeat, Completion, Run
 from conversations.models.run import RunState
 from conversations.models.worker_heartbeat import HEARTBEAT_VALID
-from conversations.services.api.repeatable_requests import sweep_repeatable_requests
+from conversations.services.api.idempotent_requests import sweep_idempotent_requests
 from conversations.services.conversations.deletion import (
     sweep_deleted_conversations,
     sweep_temporary_conversations,
@@ -60,7 +60,7 @@ TIDYING: tuple[Callable[[], object], ...] = (
     sweep_imports,
     sweep_unused_conversations,
     sweep_heartbeats,
-    sweep_repeatable_requests,
+    sweep_idempotent_requests,
     sweep_webhook_deliveries,
     close_days,
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.db.models import F
 
+from conversations.core.api.idempotency import IdempotencyMarks
 from conversations.core.api.item_ids import StoredId
-from conversations.core.api.repeats import RepeatMarks
 from conversations.core.api.response_request import read_response_request
 from conversations.core.errors import AppendedTextFull, ConversationNotFound
 from conversations.core.prompt.messages import PromptMessage
@@ -21,7 +21,7 @@ from conversations.services.api.api_conversations import (
 )
 from conversations.services.api.api_keys import make_key
 from conversations.services.api.ask_response import ask_response, find_stored_item
-from conversations.services.api.repeatable_requests import Repeatable
+from conversations.services.api.idempotent_requests import Idempotency
 from conversations.services.conversations.deletion import delete_conversation
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.replies.end_reply import COMPLETE, end_reply
@@ -88,13 +88,13 @@ def test_conversations_and_what_is_noted_on_them_have_the_same_limit(settings, k
 def test_a_repeated_request_finds_no_response_of_a_deleted_conversation(key, settings):
     settings.LANGUAGE_MODELS = "windowseat-demo"
     request = read_response_request(b'{"model": "windowseat-demo", "input": "Hello"}')
-    repeatable = Repeatable(key, RepeatMarks("a-key"), request.chat.asked_for)
-    first = ask_response(key, request, repeatable)
-    assert ask_response(key, request, repeatable).id == first.id
+    idempotency = Idempotency(key, IdempotencyMarks("a-key"), request.chat.asked_for)
+    first = ask_response(key, request, idempotency)
+    assert ask_response(key, request, idempotency).id == first.id
     end_reply(first.asked.reply_id, COMPLETE, content="Hello.")
     delete_conversation(first.asked.conversation)
     with pytest.raises(ConversationNotFound):
-        ask_response(key, request, repeatable)
+        ask_response(key, request, idempotency)
 
 
 def test_a_page_of_long_items_has_fewer(monkeypatch, key):

@@ -12,14 +12,14 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
 from conversations.core.api.chat_request import read_chat_request
-from conversations.core.api.repeats import RepeatMarks
+from conversations.core.api.idempotency import IdempotencyMarks
 from conversations.core.errors import ParameterInvalid
 from conversations.live import user_turns
 from conversations.models import ApiScope
 from conversations.services.api.api_keys import KeyBounds, make_key
 from conversations.services.api.event_queue import EventQueue, Failed
+from conversations.services.api.idempotent_requests import Idempotency
 from conversations.services.api.joined_chat import JoinedRequest
-from conversations.services.api.repeatable_requests import Repeatable
 from conversations.views.api import chat_completions, turns
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.people import make_user
@@ -91,7 +91,7 @@ async def test_answers_to_earlier_requests_have_a_number_of_readers(monkeypatch)
 
     def begin(key, *arguments):
         request = read_chat_request(json.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}]}).encode())
-        return request, JoinedRequest(Repeatable(key, RepeatMarks(), b""), uuid.uuid4()), None
+        return request, JoinedRequest(Idempotency(key, IdempotencyMarks(), b""), uuid.uuid4()), None
 
     monkeypatch.setattr(chat_completions, "_begin", begin)
     monkeypatch.setattr(chat_completions, "JoinedChat", Answer)

@@ -17,7 +17,7 @@ from django.db import transaction
 from conversations.access import lock_admitted
 from conversations.core.api.chat_request import ChatRequest
 from conversations.core.errors import ParameterInvalid
-from conversations.models import ApiKey, Conversation, RepeatableRequest, Run
+from conversations.models import ApiKey, Conversation, IdempotentRequest, Run
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.language_models.model_choice import choose_model
 from conversations.services.limits.key_limits import check_key_rate, lock_open_key
@@ -25,8 +25,8 @@ from conversations.services.messages.post_message import post_message
 from conversations.services.pictures.pictures import add_picture
 
 from .chat_pictures import check_model_sees, naming
+from .idempotent_requests import Idempotency, join_first_request, store_once
 from .key_access import find_conversation_of_key, find_model_of_key
-from .repeatable_requests import Repeatable, find_repeated, store_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,15 @@ class AskedReply:
     conversation: Conversation
     reply_id: int
     language_model: str
-    is_repeated: bool = False
+    is_sent_again: bool = False
 
 
 def ask_conversation(
-    key: ApiKey, public_id: uuid.UUID, request: ChatRequest, repeatable: Repeatable | None = None
+    key: ApiKey, public_id: uuid.UUID, request: ChatRequest, idempotency: Idempotency | None = None
 ) -> AskedReply:
     """Post the request's one message to the conversation of the key's owner, which begins with it if it is new.
 
-    Where *repeatable* says that the same request came before, nothing is posted, and its reply is returned. Raises
+    Where *idempotency* says that the same request came before, nothing is posted, and its reply is returned. Raises
     `ParameterInvalid`, `ConversationNotFound`, `LanguageModelNotOffered`, `ReplyInProgress`, or what else
     `post_message` raises; then nothing is stored.
     """
@@ -53,10 +53,10 @@ def ask_conversation(
     find_model_of_key(key, request.language_model)
     # A message that is refused begins nothing. Pictures take too long to be opened in one transaction.
     with nullcontext() if request.messages.pictures else transaction.atomic():
-        return _ask(key, public_id, request, repeatable)
+        return _ask(key, public_id, request, idempotency)
 
 
-def _ask(key: ApiKey, public_id: uuid.UUID, request: ChatRequest, repeatable: Repeatable | None) -> AskedReply:
+def _ask(key: ApiKey, public_id: uuid.UUID, request: ChatRequest, idempotency: Idempotency | None) -> AskedReply:
     conversation = _find_or_begin(key, public_id, request)
     configured = choose_model(conversation).configured
     replying = configured.name
@@ -64,16 +64,16 @@ def _ask(key: ApiKey, public_id: uuid.UUID, request: ChatRequest, repeatable: Re
         raise ParameterInvalid("model", f"the language model of this conversation is {replying}")
     check_model_sees(configured, request.messages.pictures)
 
-    def join(first: RepeatableRequest) -> AskedReply:
-        return AskedReply(key, conversation, first.reply_id or 0, replying, is_repeated=True)
+    def join(first: IdempotentRequest) -> AskedReply:
+        return AskedReply(key, conversation, first.reply_id or 0, replying, is_sent_again=True)
 
-    if repeatable and (first := find_repeated(repeatable)):
+    if idempotency and (first := join_first_request(idempotency)):
         return join(first)
     pictures = _add_pictures(key, public_id, request)
     with transaction.atomic():
         lock_admitted(key.owner)
         locked = lock_open_key(key.pk)
-        if repeatable and (first := find_repeated(repeatable)):  # while the pictures were opened
+        if idempotency and (first := join_first_request(idempotency)):  # while the pictures were opened
             return join(first)
         check_key_rate(locked)
         posted = post_message(
@@ -85,8 +85,8 @@ def _ask(key: ApiKey, public_id: uuid.UUID, request: ChatRequest, repeatable: Re
             key=locked,
         )
         Run.objects.filter(reply=posted.reply).update(api_key=key)
-        if repeatable:
-            store_once(repeatable, reply_id=posted.reply.pk)
+        if idempotency:
+            store_once(idempotency, reply_id=posted.reply.pk)
     return AskedReply(key, conversation, posted.reply.pk, replying)
 
 

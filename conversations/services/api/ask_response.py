@@ -39,51 +39,51 @@ from conversations.services.windows.active_path import lock_conversation, refuse
 from .answer_calls import answer_calls, ask_after_steps
 from .appended_messages import append_for_program
 from .chat_pictures import check_model_sees
+from .idempotent_requests import Idempotency, join_first_request, store_once
 from .key_access import find_conversation_of_key, find_model_of_key
 from .prepare_chat import bounded_sampling, check_abilities, reserve_asked_for
-from .repeatable_requests import Repeatable, find_repeated, store_once
 from .response_pictures import OpenedPictures, keep_pictures, open_pictures
 from .stored_responses import StoredResponse, find_reply_of_key, response_of
 
 
-def ask_response(key: ApiKey, request: ResponseRequest, repeatable: Repeatable | None = None) -> StoredResponse:
+def ask_response(key: ApiKey, request: ResponseRequest, idempotency: Idempotency | None = None) -> StoredResponse:
     """Post what is new to the conversation that *request* goes on in, and ask for a reply.
 
-    Where *repeatable* says that the same request came before, nothing is posted, and its response is returned. Raises
+    Where *idempotency* says that the same request came before, nothing is posted, and its response is returned. Raises
     `ParameterInvalid`, `ConversationNotFound`, `ResponseNotFound`, `LanguageModelNotOffered`, `ReplyInProgress`, or
     what else `post_message` raises; then nothing is stored.
     """
     check_it_can_be_stored(request)
     configured = find_model_of_key(key, request.chat.language_model)
     check_model_sees(configured, request.chat.messages.pictures)
-    if request.chat.messages.pictures and (first := _find_first(key, repeatable)):
+    if request.chat.messages.pictures and (first := _join_first(key, idempotency)):
         return first
     opened = open_pictures(key.owner, request.chat.messages.pictures)  # takes too long for a transaction
     with transaction.atomic():
         lock_admitted(key.owner)
         locked = lock_open_key(key.pk)
-        if first := _find_first(key, repeatable):
+        if first := _join_first(key, idempotency):
             return first
         check_key_rate(locked)
         conversation, before_id = _find_place(key, request)
         parameters = run_parameters(key, request, conversation, configured, before_id=before_id)
         reply = _ask(key, request, conversation, parameters, opened)
         Run.objects.filter(reply=reply).update(api_key=key)
-        if repeatable:
-            store_once(repeatable, reply_id=reply.pk)
+        if idempotency:
+            store_once(idempotency, reply_id=reply.pk)
     return response_of(key, conversation, reply)
 
 
-def _find_first(key: ApiKey, repeatable: Repeatable | None) -> StoredResponse | None:
+def _join_first(key: ApiKey, idempotency: Idempotency | None) -> StoredResponse | None:
     """Return the response to the same request, None where there was none.
 
     Raises `ConversationNotFound` once its conversation is deleted.
     """
-    first = find_repeated(repeatable) if repeatable else None
+    first = join_first_request(idempotency) if idempotency else None
     if not first or not first.reply:
         return None
     conversation = find_conversation_of_key(key, first.reply.conversation.public_id)
-    return response_of(key, conversation, first.reply, is_repeated=True)
+    return response_of(key, conversation, first.reply, is_sent_again=True)
 
 
 def _ask(

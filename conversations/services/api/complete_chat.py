@@ -51,8 +51,8 @@ from conversations.services.limits.message_checks import check_one_more_reply
 from conversations.services.replies.complete_step import MOST_GUESSES, TextSink, follow_completion
 from conversations.services.replies.step_progress import StepProgress
 
+from .idempotent_requests import Idempotency, note_next_attempt, store_once
 from .prepare_chat import PreparedChat, prepare_tighter_chat
-from .repeatable_requests import Repeatable, note_next_attempt, store_once
 
 SETTLED = """
 SELECT input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, usage_estimated, cost_usd, opening_key
@@ -97,19 +97,19 @@ async def complete_chat(
     sink: TextSink,
     client: CompletionClient,
     note_window: Callable[[uuid.UUID], object] = lambda _: None,
-    repeatable: Repeatable | None = None,
+    idempotency: Idempotency | None = None,
     holder: str = "",
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> CompletedChat:
     """Ask the provider, passing its words on to *sink*. *note_window* is told the id of each row that is opened.
 
-    *holder* is the process that makes it. Raises the `ConversationError` that ended it, or `RequestRepeated` where
-    *repeatable* says that the same request was stored before; then nothing is sent. A cancellation closes the
+    *holder* is the process that makes it. Raises the `ConversationError` that ended it, or `RequestSentAgain` where
+    *idempotency* says that the same request was stored before; then nothing is sent. A cancellation closes the
     connection to the provider and settles the ledger before it goes on; its message is the error code.
     """
     tightened = 0
     for attempt in itertools.count(1):
-        completion = await open_row(partial(open_chat, prepared, attempt, repeatable=repeatable, holder=holder))
+        completion = await open_row(partial(open_chat, prepared, attempt, idempotency=idempotency, holder=holder))
         note_window(completion.opening_key)
         progress = StepProgress(prepared.may_call, prepared.tightening, prepared.context)
         try:
@@ -134,12 +134,12 @@ def open_chat(
     attempt: int,
     opening_key: uuid.UUID,
     *,
-    repeatable: Repeatable | None = None,
+    idempotency: Idempotency | None = None,
     holder: str = "",
 ) -> Completion:
     """Open the row of the ledger, with its reservation, if the limits of the owner and of the key allow it.
 
-    A request whose client has gone is not begun. Raises `RequestRepeated` before the limits are asked, or an
+    A request whose client has gone is not begun. Raises `RequestSentAgain` before the limits are asked, or an
     `AccessError`: of the key, or as `check_one_more_reply` and `open_completion` do.
     """
     key, record = prepared.key, prepared.window.record
@@ -162,10 +162,10 @@ def open_chat(
     with transaction.atomic():
         lock_admitted(key.owner)
         lock_open_key(key.pk)
-        if repeatable is not None:
-            if repeatable.client_has_gone and attempt == 1:
+        if idempotency is not None:
+            if idempotency.client_has_gone and attempt == 1:
                 raise AnswerInterrupted
-            _store_repeatable(repeatable, attempt, opening_key, holder)
+            _store_idempotency(idempotency, attempt, opening_key, holder)
         if attempt == 1:
             check_one_more_reply(key.owner, effective_limits(key.owner))
             check_key_rate(key)
@@ -173,11 +173,11 @@ def open_chat(
         return open_completion(new)
 
 
-def _store_repeatable(repeatable: Repeatable, attempt: int, opening_key: uuid.UUID, holder: str) -> None:
+def _store_idempotency(idempotency: Idempotency, attempt: int, opening_key: uuid.UUID, holder: str) -> None:
     if attempt == 1:
-        store_once(repeatable, holder=holder, window_id=opening_key)
+        store_once(idempotency, holder=holder, window_id=opening_key)
     else:
-        note_next_attempt(repeatable, opening_key)
+        note_next_attempt(idempotency, opening_key)
 
 
 async def _attempt(

@@ -34,14 +34,14 @@ Event = AnswerPiece | CompletedChat | Failed
 class EventQueue:
     """What waits to be read, and the record of the window, once it is known.
 
-    *is_repeated* is true where the same request has left before, and this is its answer.
+    *is_sent_again* is true where the same request has left before, and this is its answer.
     """
 
     _task: asyncio.Task[None]
 
     def __init__(self) -> None:
         self.window_id: uuid.UUID | None = None
-        self.is_repeated = False
+        self.is_sent_again = False
         self._events: deque[Event] = deque()
         self._reader: asyncio.Future[bool] | None = None
         self._until: float | None = None  # by the loop's clock, of the wait that goes on

@@ -53,7 +53,7 @@ class FollowedReply(WatchedAnswer):
 
     def __init__(self, asked: AskedReply) -> None:
         super().__init__()
-        self.is_repeated = asked.is_repeated
+        self.is_sent_again = asked.is_sent_again
         self._asked = asked
         self._sent = ""
         self._sent_reasoning = 0

@@ -18,8 +18,8 @@ from conversations.live.database_threads import in_thread
 
 from .complete_chat import CompletedChat
 from .event_queue import AnswerPiece, Event, EventQueue, Failed
+from .idempotent_requests import Idempotency, read_answer, want_answer
 from .kept_answer import read_end
-from .repeatable_requests import Repeatable, read_answer, want_answer
 from .running_chats import running_chats
 from .watched_answer import WatchedAnswer
 
@@ -60,7 +60,7 @@ def _end_of(end: CompletedChat | ConversationError) -> Event:
 class JoinedRequest:
     """A request that was stored before, as *first_id*."""
 
-    request: Repeatable
+    request: Idempotency
     first_id: uuid.UUID
 
 
@@ -69,7 +69,7 @@ class JoinedChat(WatchedAnswer):
 
     def __init__(self, joined: JoinedRequest) -> None:
         super().__init__()
-        self.is_repeated = True
+        self.is_sent_again = True
         following = self._follow(joined.first_id, joined.request.asked_for)
         self.begin(following, joined.request.key.pk, name="follow an answer")
 

@@ -28,19 +28,19 @@ from conversations.providers.clients.completions import CompletionClient
 
 from .complete_chat import CompletedChat, complete_chat
 from .event_queue import AnswerPiece, EventQueue, Failed
-from .joined_chat import follow_answer
-from .kept_answer import write_completed, write_error
-from .key_watcher import key_watcher
-from .prepare_chat import PreparedChat
-from .repeatable_requests import (
-    Repeatable,
-    RequestRepeated,
+from .idempotent_requests import (
+    Idempotency,
+    RequestSentAgain,
     forget_request,
     keep_answer,
     let_go,
     note_client_gone,
     take_back,
 )
+from .joined_chat import follow_answer
+from .kept_answer import write_completed, write_error
+from .key_watcher import key_watcher
+from .prepare_chat import PreparedChat
 from .running_chats import HOLDER, running_chats
 
 logger = logging.getLogger(__name__)
@@ -51,14 +51,16 @@ KEEP_SECONDS = 0.4  # between two times that the words are stored for who has jo
 class RunningChat(EventQueue):
     """A chat completion that begins at once. It has to be closed, also when it has ended.
 
-    With *repeatable* the same request may come again.
+    With *idempotency* the same request may come again.
     """
 
-    def __init__(self, prepared: PreparedChat, client: CompletionClient, repeatable: Repeatable | None = None) -> None:
+    def __init__(
+        self, prepared: PreparedChat, client: CompletionClient, idempotency: Idempotency | None = None
+    ) -> None:
         super().__init__()
         self._prepared = prepared
         self._client = client
-        self._repeatable = repeatable
+        self._idempotency = idempotency
         self._text: list[str] = []
         self._thoughts: list[str] = []
         self._was_revoked = self._has_begun = self._has_said_all = False
@@ -109,41 +111,41 @@ class RunningChat(EventQueue):
     @property
     def _may_come_back(self) -> bool:
         """Whether the same request may come again: the openai package sends none once a stream has begun."""
-        if self._repeatable is None or self._was_revoked:
+        if self._idempotency is None or self._was_revoked:
             return False
-        return bool(self._repeatable.marks.idempotency_key) or not self._has_begun or self._keeping is not None
+        return bool(self._idempotency.marks.idempotency_key) or not self._has_begun or self._keeping is not None
 
     async def _note_client_gone(self) -> None:
-        if request := self._repeatable:
+        if request := self._idempotency:
             request.client_has_gone = True
             await retry_while_database_down(partial(note_client_gone, request))
 
     # The same request
 
     @property
-    def repeatable_id(self) -> uuid.UUID | None:
-        return self._repeatable.id if self._repeatable else None
+    def idempotency_id(self) -> uuid.UUID | None:
+        return self._idempotency.id if self._idempotency else None
 
     def note_joined(self) -> None:
         """The same request has come again: store what is said for it from now on."""
-        if self._keeping is None and not self._has_said_all and self._repeatable:
-            self._keeping = asyncio.create_task(self._keep_for_ever(self._repeatable), name="keep an answer")
+        if self._keeping is None and not self._has_said_all and self._idempotency:
+            self._keeping = asyncio.create_task(self._keep_for_ever(self._idempotency), name="keep an answer")
 
     def note_unwanted(self) -> None:
         """The client has gone away and did not come back in time."""
-        if self._client_has_gone and not self._is_unwanted and self._repeatable:
+        if self._client_has_gone and not self._is_unwanted and self._idempotency:
             self._is_unwanted = True
             self._after_client = asyncio.create_task(
-                self._end_unwanted(self._repeatable), name="end what is not wanted"
+                self._end_unwanted(self._idempotency), name="end what is not wanted"
             )
 
-    async def _end_unwanted(self, request: Repeatable) -> None:
+    async def _end_unwanted(self, request: Idempotency) -> None:
         if await retry_while_database_down(partial(take_back, request)):
             self.end()
         else:
             self._is_unwanted = False  # it is wanted again, or has an Idempotency-Key
 
-    async def _keep_for_ever(self, request: Repeatable) -> None:
+    async def _keep_for_ever(self, request: Idempotency) -> None:
         kept = -1
         while True:
             if kept != (kept := len(self._text) + len(self._thoughts)):
@@ -155,7 +157,7 @@ class RunningChat(EventQueue):
         """Store how it ended for the same request, which is not made again if it may have cost anything."""
         if self._keeping:
             self._keeping.cancel()
-        if (request := self._repeatable) is None:
+        if (request := self._idempotency) is None:
             return
         work = partial(keep_answer, request, said, has_ended=True)
         if isinstance(error, CompletionError | AccessError) and not getattr(error, "may_be_billed", False):
@@ -167,12 +169,12 @@ class RunningChat(EventQueue):
     # What the completion says
 
     def append(self, text: str) -> None:
-        if self._repeatable:
+        if self._idempotency:
             self._text.append(text)
         self.put(AnswerPiece(text))
 
     def append_reasoning(self, text: str) -> None:
-        if self._repeatable:
+        if self._idempotency:
             self._thoughts.append(text)
         self.put(AnswerPiece(reasoning=text))
 
@@ -233,12 +235,12 @@ class RunningChat(EventQueue):
                 sink=self,
                 client=self._client,
                 note_window=self._note_window,
-                repeatable=self._repeatable,
+                idempotency=self._idempotency,
                 holder=HOLDER,
             )
-        except RequestRepeated as repeated:
-            asked_for = self._repeatable.asked_for if self._repeatable else b""
-            self._repeatable = None  # another holds it
-            self.is_repeated = True
-            await follow_answer(self, repeated.first.pk, asked_for)
+        except RequestSentAgain as again:
+            asked_for = self._idempotency.asked_for if self._idempotency else b""
+            self._idempotency = None  # another holds it
+            self.is_sent_again = True
+            await follow_answer(self, again.first.pk, asked_for)
             return None

@@ -32,7 +32,7 @@ ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at
 """
 ASKED = """
 SELECT id, is_joined, coalesce(wanted_until < statement_timestamp(), false)
-FROM conversations_repeatablerequest WHERE id = ANY(%s)
+FROM conversations_idempotentrequest WHERE id = ANY(%s)
 """
 
 
@@ -40,7 +40,7 @@ class Chat(Protocol):
     """A chat completion as others see it."""
 
     @property
-    def repeatable_id(self) -> uuid.UUID | None: ...
+    def idempotency_id(self) -> uuid.UUID | None: ...
 
     def note_joined(self) -> None: ...
 
@@ -82,10 +82,10 @@ class RunningChats:
             self._beating.cancel()
             self._beating = None
 
-    def tell_joined(self, repeatable_id: uuid.UUID) -> None:
+    def tell_joined(self, idempotency_id: uuid.UUID) -> None:
         """Tell the one that is made here, if it is, that others read it: those of other processes are told later."""
         for chat in tuple(self._running):
-            if chat.repeatable_id == repeatable_id:
+            if chat.idempotency_id == idempotency_id:
                 chat.note_joined()
 
     async def drain(self) -> None:
@@ -104,23 +104,23 @@ class RunningChats:
                 logger.exception("the heartbeat of answers could not be stored; it will be tried again")
 
     async def _look(self) -> None:
-        chats = {known: chat for chat in self._running if (known := chat.repeatable_id)}
+        chats = {known: chat for chat in self._running if (known := chat.idempotency_id)}
         asked = await in_worker_thread(_beat)(tuple(chats))
         self._beaten_at = time.monotonic()
-        for repeatable_id, is_joined, is_unwanted in asked:
+        for idempotency_id, is_joined, is_unwanted in asked:
             if is_joined:
-                chats[repeatable_id].note_joined()
+                chats[idempotency_id].note_joined()
             if is_unwanted:
-                chats[repeatable_id].note_unwanted()
+                chats[idempotency_id].note_unwanted()
 
 
-def _beat(repeatable_ids: Collection[uuid.UUID]) -> list[tuple[uuid.UUID, bool, bool]]:
+def _beat(idempotency_ids: Collection[uuid.UUID]) -> list[tuple[uuid.UUID, bool, bool]]:
     """Say that this process is alive; return of these requests whether they are joined, and wanted no longer."""
     with connection.cursor() as cursor:
         cursor.execute(BEAT, [HOLDER])
-        if not repeatable_ids:
+        if not idempotency_ids:
             return []
-        cursor.execute(ASKED, [list(repeatable_ids)])
+        cursor.execute(ASKED, [list(idempotency_ids)])
         return list(cursor.fetchall())
 
 

@@ -63,12 +63,12 @@ def find_response(key: ApiKey, response_id: str) -> StoredResponse:
 
 
 def response_of(
-    key: ApiKey, conversation: Conversation, reply: Message, *, is_repeated: bool = False
+    key: ApiKey, conversation: Conversation, reply: Message, *, is_sent_again: bool = False
 ) -> StoredResponse:
-    """Return *reply* as a response; *is_repeated* says that the request for it came before."""
+    """Return *reply* as a response; *is_sent_again* says that the request for it came before."""
     run = Run.objects.filter(reply=reply).first()
     return StoredResponse(
-        AskedReply(key, conversation, reply.pk, run.language_model if run else reply.copied_model, is_repeated),
+        AskedReply(key, conversation, reply.pk, run.language_model if run else reply.copied_model, is_sent_again),
         reply.created_at,
         is_waiting=run is not None and run.state == RunState.WAITING,
         ended_at=run.ended_at if run else None,

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 from conversations.core.api import chat_request, conversation_request, recall_request, response_request, search_request
 from conversations.core.api.fields import JsonSchema, said, text_schema
-from conversations.core.api.repeats import KEY_HEADER, MOST_KEY_CHARACTERS, RETRY_HEADER
+from conversations.core.api.idempotency import KEY_HEADER, MOST_KEY_CHARACTERS, RETRY_HEADER
 from conversations.views.portability.exports import KINDS
 
 from . import answer_schemas, exports, item_pages, responses, usage
-from .chat_completions import REPEATED, WINDOW
+from .chat_completions import SENT_AGAIN, WINDOW
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
@@ -50,7 +50,7 @@ HEADERS: Mapping[str, JsonSchema] = {
 }
 TOLD: Mapping[str, str] = {
     WINDOW: "The id of the window record of the request.",
-    REPEATED: "`true` where this is the answer to an earlier request.",
+    SENT_AGAIN: "`true` where this is the answer to an earlier request.",
     chat_request.CONVERSATION_HEADER: "The conversation that it is a message of.",
 }
 # What every error says beside its sentence is in docs/api.md.
@@ -81,7 +81,7 @@ OPERATIONS: Mapping[Asked, Operation] = {
         answer_schemas.CHAT_COMPLETION,
         body=chat_request.BODY,
         headers=(KEY_HEADER, RETRY_HEADER, chat_request.CONVERSATION_HEADER),
-        told=(WINDOW, REPEATED, chat_request.CONVERSATION_HEADER),
+        told=(WINDOW, SENT_AGAIN, chat_request.CONVERSATION_HEADER),
         streams=True,
         errors=OF_REPLIES,
     ),
@@ -91,7 +91,7 @@ OPERATIONS: Mapping[Asked, Operation] = {
         answer_schemas.RESPONSE,
         body=response_request.BODY,
         headers=(KEY_HEADER, RETRY_HEADER),
-        told=(WINDOW, REPEATED),
+        told=(WINDOW, SENT_AGAIN),
         streams=True,
         errors=OF_REPLIES,
     ),
@@ -107,7 +107,7 @@ OPERATIONS: Mapping[Asked, Operation] = {
         "Read a response as it stands, or the stream of one of the background",
         answer_schemas.RESPONSE,
         query=responses.QUERY,
-        told=(WINDOW, REPEATED),
+        told=(WINDOW, SENT_AGAIN),
         streams=True,
     ),
     ("api_response", "DELETE"): Operation(

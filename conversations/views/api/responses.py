@@ -15,8 +15,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase, JsonResponse, StreamingHttpResponse
 
 from conversations.core.api.fields import JsonSchema, one_of, only, said, whole_number
+from conversations.core.api.idempotency import KEY_HEADER, RETRY_HEADER, IdempotencyMarks, read_idempotency_marks
 from conversations.core.api.item_ids import LARGEST_NUMBER, conversation_id
-from conversations.core.api.repeats import KEY_HEADER, RETRY_HEADER, RepeatMarks, read_repeat_marks
 from conversations.core.api.response_request import COUNTED, INCLUDED, NAMES, ResponseRequest, read_response_request
 from conversations.core.errors import ParameterInvalid, PromptError
 from conversations.models import ApiKey, ApiScope
@@ -27,9 +27,9 @@ from conversations.services.api.complete_chat import CompletedChat
 from conversations.services.api.count_input import count_input
 from conversations.services.api.event_queue import AnswerPiece, EventQueue, Failed
 from conversations.services.api.followed_reply import FollowedReply
+from conversations.services.api.idempotent_requests import Idempotency, join_first_request
 from conversations.services.api.joined_chat import JoinedChat, JoinedRequest
 from conversations.services.api.prepare_chat import PreparedChat, prepare_chat
-from conversations.services.api.repeatable_requests import Repeatable, find_repeated
 from conversations.services.api.running_chat import RunningChat
 from conversations.services.api.stored_responses import (
     StoredResponse,
@@ -41,7 +41,7 @@ from conversations.services.api.stored_responses import (
 
 from .answer_stream import stream_answer, wait_for_first_word
 from .answers import answers_api, by_method, read_query
-from .chat_completions import REPEATED, WINDOW
+from .chat_completions import SENT_AGAIN, WINDOW
 from .item_pages import QUERY as ITEMS_QUERY
 from .item_pages import page_of, read_wanted_items, whole_number_of
 from .response_answers import ResponseEvents, ResponseHead, output_of, status_of
@@ -61,16 +61,18 @@ QUERY: Mapping[str, JsonSchema] = {
 
 @answers_api("POST", ApiScope.CHAT)
 async def responses(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
-    marks = read_repeat_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
-    asked, begun, repeatable = await in_turn(key, lambda: _begin(key, request.body, marks))
-    is_repeated = isinstance(begun, JoinedRequest) or (isinstance(begun, StoredResponse) and begun.asked.is_repeated)
-    if is_repeated:
+    marks = read_idempotency_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
+    asked, begun, idempotency = await in_turn(key, lambda: _begin(key, request.body, marks))
+    is_sent_again = isinstance(begun, JoinedRequest) or (
+        isinstance(begun, StoredResponse) and begun.asked.is_sent_again
+    )
+    if is_sent_again:
         check_readers(key.owner_id)
     if isinstance(begun, PreparedChat | JoinedRequest):
         running: EventQueue = (
             JoinedChat(begun)
             if isinstance(begun, JoinedRequest)
-            else RunningChat(begun, completion_client(), repeatable)
+            else RunningChat(begun, completion_client(), idempotency)
         )
         find_head = partial(_unstored_head, asked, running)
     elif asked.background and not asked.chat.streams:
@@ -78,7 +80,7 @@ async def responses(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     else:
         running = FollowedReply(begun.asked)
         find_head = partial(_stored_head, begun)
-    if is_repeated:
+    if is_sent_again:
         note_reader(key.owner_id, running)
     if asked.background:
         events = ResponseEvents(find_head(), counts_characters=True, is_queued=True)
@@ -92,17 +94,17 @@ async def responses(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
 
 
 def _begin(
-    key: ApiKey, body: bytes, marks: RepeatMarks
-) -> tuple[ResponseRequest, PreparedChat | StoredResponse | JoinedRequest, Repeatable | None]:
+    key: ApiKey, body: bytes, marks: IdempotencyMarks
+) -> tuple[ResponseRequest, PreparedChat | StoredResponse | JoinedRequest, Idempotency | None]:
     """Find the same request, choose the window, or post the message."""
     with _own_names():
         asked = read_response_request(body, partial(find_stored_item, key))
-        repeatable = Repeatable(key, marks, asked.chat.asked_for) if marks.may_be_repeated else None
+        idempotency = Idempotency(key, marks, asked.chat.asked_for) if marks.may_be_sent_again else None
         if asked.stores:
-            return asked, ask_response(key, asked, repeatable), repeatable
-        if repeatable and (first := find_repeated(repeatable)):
-            return asked, JoinedRequest(repeatable, first.pk), repeatable
-        return asked, prepare_chat(key, asked.chat), repeatable
+            return asked, ask_response(key, asked, idempotency), idempotency
+        if idempotency and (first := join_first_request(idempotency)):
+            return asked, JoinedRequest(idempotency, first.pk), idempotency
+        return asked, prepare_chat(key, asked.chat), idempotency
 
 
 @contextmanager
@@ -253,5 +255,5 @@ def _unstored_head(asked: ResponseRequest, running: EventQueue) -> ResponseHead:
 def _name_window(response: HttpResponseBase, running: EventQueue) -> None:
     if running.window_id:
         response[WINDOW] = str(running.window_id)
-    if running.is_repeated:
-        response[REPEATED] = "true"
+    if running.is_sent_again:
+        response[SENT_AGAIN] = "true"

@@ -69,7 +69,7 @@ KINDS: dict[type[ConversationError], tuple[int, str]] = {
     SiteBusy: (503, "api_error"),
 }
 # Asked again after a moment, the same may succeed; of all else the openai package is told not to try: it does, twice.
-MAY_BE_REPEATED = (
+RETRYABLE = (
     MessageRateReached,
     ApiKeyRateReached,
     TooManyRepliesAtOnce,
@@ -110,7 +110,7 @@ def api_refusal(error: ConversationError) -> JsonResponse:
         response["WWW-Authenticate"] = "Bearer"
     if isinstance(error, LimitReached):
         response["Retry-After"] = str(max(1, ceil((error.opens_at - timezone.now()).total_seconds())))
-    response["x-should-retry"] = "true" if isinstance(error, MAY_BE_REPEATED) else "false"
+    response["x-should-retry"] = "true" if isinstance(error, RETRYABLE) else "false"
     return response
 
 

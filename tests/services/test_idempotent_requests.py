@@ -9,23 +9,23 @@ from random import Random
 import pytest
 from django.utils import timezone
 
-from conversations.core.api.repeats import RepeatMarks
+from conversations.core.api.idempotency import IdempotencyMarks
 from conversations.core.errors import AnswerNotKept, IdempotencyKeyReused
-from conversations.models import RepeatableRequest
+from conversations.models import IdempotentRequest
 from conversations.services.api.api_keys import make_key
-from conversations.services.api.repeatable_requests import (
+from conversations.services.api.idempotent_requests import (
     ANSWER_KEPT,
     KEY_VALID,
-    Repeatable,
-    RequestRepeated,
-    find_repeated,
+    Idempotency,
+    RequestSentAgain,
     forget_request,
+    join_first_request,
     keep_answer,
     let_go,
     note_client_gone,
     read_answer,
     store_once,
-    sweep_repeatable_requests,
+    sweep_idempotent_requests,
     take_back,
 )
 from tests.support.people import make_user
@@ -39,12 +39,12 @@ def key():
 
 
 def request_of(key, body="hello", *, idempotency_key="", number=None):
-    return Repeatable(key, RepeatMarks(idempotency_key, number), body.encode())
+    return Idempotency(key, IdempotencyMarks(idempotency_key, number), body.encode())
 
 
 def age(request, duration):
     for field in ("created_at", "ended_at"):
-        row = RepeatableRequest.objects.filter(pk=request.id)
+        row = IdempotentRequest.objects.filter(pk=request.id)
         value = row.values_list(field, flat=True).get()
         row.update(**{field: value and value - duration})
 
@@ -53,7 +53,7 @@ def age(request, duration):
 class Left:
     """A request that has left, in the model."""
 
-    request: Repeatable
+    request: Idempotency
     number: int
     order: int
     client_has_gone: bool = False
@@ -84,13 +84,13 @@ def test_who_joins_whom_is_as_in_the_model(key, seed):
             first = expected(request)
             if first and first.request.digest != request.digest:
                 with pytest.raises(IdempotencyKeyReused):
-                    find_repeated(request)
+                    join_first_request(request)
                 continue
             joined = None
             try:
                 store_once(request)
-            except RequestRepeated as repeated:
-                joined = repeated.first.pk
+            except RequestSentAgain as again:
+                joined = again.first.pk
             assert joined == (first and first.request.id)
             if first is None:
                 left.append(Left(request, number or 0, order))
@@ -108,7 +108,7 @@ def test_who_joins_whom_is_as_in_the_model(key, seed):
                 let_go(chosen.request, {"error": {"code": "rate_limited"}})
                 chosen.has_ended, chosen.can_be_found = True, False
             else:
-                RepeatableRequest.objects.filter(pk=chosen.request.id).update(wanted_until=timezone.now() - KEY_VALID)
+                IdempotentRequest.objects.filter(pk=chosen.request.id).update(wanted_until=timezone.now() - KEY_VALID)
                 was_taken = take_back(chosen.request)
                 assert was_taken == (not chosen.request.marks.idempotency_key)
                 chosen.has_ended, chosen.can_be_found = was_taken, not was_taken
@@ -119,23 +119,23 @@ def test_one_that_is_wanted_is_not_taken_back(key):
     store_once(first)
     note_client_gone(first)
     assert not take_back(first)
-    assert find_repeated(request_of(key, number=1)).pk == first.id
+    assert join_first_request(request_of(key, number=1)).pk == first.id
     assert not take_back(first)
 
 
 def test_one_that_was_joined_is_not_forgotten(key):
     first, alone = request_of(key, number=0), request_of(key, "other", number=0)
     store_once(first), store_once(alone)
-    find_repeated(request_of(key, number=1))
+    join_first_request(request_of(key, number=1))
     forget_request(first), forget_request(alone)
-    assert RepeatableRequest.objects.get().pk == first.id
+    assert IdempotentRequest.objects.get().pk == first.id
 
 
 def test_an_answer_is_read_with_the_same_request_alone(key):
     first = request_of(key, idempotency_key="one")
     store_once(first, holder="here")
     keep_answer(first, {"text": "a secret"})
-    assert "secret" not in RepeatableRequest.objects.get().answer
+    assert "secret" not in IdempotentRequest.objects.get().answer
     reading = read_answer(first.id, b"hello")
     assert (reading.said, reading.has_ended) == ({"text": "a secret"}, False)
     assert read_answer(first.id, b"other").said == {}
@@ -146,21 +146,21 @@ def test_words_go_before_the_key_does_and_the_request_is_not_made_again(key):
     store_once(first)
     keep_answer(first, {"text": "x"}, has_ended=True)
     age(first, ANSWER_KEPT + dt.timedelta(seconds=1))
-    sweep_repeatable_requests()
-    assert RepeatableRequest.objects.get().answer == ""
+    sweep_idempotent_requests()
+    assert IdempotentRequest.objects.get().answer == ""
     with pytest.raises(AnswerNotKept):
-        find_repeated(request_of(key, idempotency_key="one"))
+        join_first_request(request_of(key, idempotency_key="one"))
     age(first, KEY_VALID)
-    assert find_repeated(request_of(key, idempotency_key="one")) is None
-    assert not RepeatableRequest.objects.exists()
+    assert join_first_request(request_of(key, idempotency_key="one")) is None
+    assert not IdempotentRequest.objects.exists()
 
 
 def test_without_a_key_an_answer_is_kept_for_a_minute(key):
     first = request_of(key, number=0)
     store_once(first)
     keep_answer(first, {"text": "x"}, has_ended=True)
-    assert find_repeated(request_of(key, number=1)).pk == first.id
+    assert join_first_request(request_of(key, number=1)).pk == first.id
     age(first, dt.timedelta(seconds=61))
-    assert find_repeated(request_of(key, number=2)) is None
-    sweep_repeatable_requests()
-    assert not RepeatableRequest.objects.exists()
+    assert join_first_request(request_of(key, number=2)) is None
+    sweep_idempotent_requests()
+    assert not IdempotentRequest.objects.exists()

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 
-class RepeatableRequest(models.Model):
+class IdempotentRequest(models.Model):
     """A request of a program, stored so that the same one sent again joins its answer and is not billed.
 
     It is stored in the transaction that opens its row of the ledger, or that stores its message: there is one if there
@@ -41,12 +41,12 @@ class RepeatableRequest(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["api_key", "body_digest"], condition=Q(idempotency_key=""), name="repeatable_by_body"),
-            models.Index(fields=["created_at"], name="repeatable_by_age"),
+            models.Index(fields=["api_key", "body_digest"], condition=Q(idempotency_key=""), name="idempotent_by_body"),
+            models.Index(fields=["created_at"], name="idempotent_by_age"),
         ]
         constraints = [
             models.UniqueConstraint(
-                fields=["api_key", "idempotency_key"], condition=~Q(idempotency_key=""), name="repeatable_once_by_key"
+                fields=["api_key", "idempotency_key"], condition=~Q(idempotency_key=""), name="idempotent_once_by_key"
             )
         ]
 

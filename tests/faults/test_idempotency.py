@@ -16,7 +16,7 @@ from tests.support.patience import wait_for
 
 from .processes import SiteProcess
 
-KEPT = "SELECT * FROM conversations_repeatablerequest WHERE api_key_id = (SELECT id FROM conversations_apikey"
+KEPT = "SELECT * FROM conversations_idempotentrequest WHERE api_key_id = (SELECT id FROM conversations_apikey"
 KEPT += " WHERE public_part = %s) ORDER BY created_at"
 NEWEST_REPLY = "SELECT state FROM conversations_message WHERE role = 'assistant' ORDER BY id DESC LIMIT 1"
 
@@ -194,7 +194,7 @@ def test_a_client_that_does_not_come_back_ends_the_request(site, key):
         client.chat.completions.create(model="endless", messages=HELLO)
     wait_for(lambda: [row["client_has_gone"] for row in kept(site, key)] == [True], "the client is known to be gone")
     assert rows_of(site, key)[0]["ended_at"] is None
-    site.database.rows("UPDATE conversations_repeatablerequest SET wanted_until = now() WHERE ended_at IS NULL")
+    site.database.rows("UPDATE conversations_idempotentrequest SET wanted_until = now() WHERE ended_at IS NULL")
     wait_for(lambda: rows_of(site, key)[0]["ended_at"], "it was ended")
     assert rows_of(site, key)[0]["finish_reason"] == "stopped"
     assert not kept(site, key)

@@ -20,7 +20,7 @@ RETRIES = re.compile(r"[0-9]{1,4}")
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatMarks:
+class IdempotencyMarks:
     """How a request can be told from others with the same body.
 
     *retry_number* is how often its client has sent it before; None where it does not say.
@@ -30,17 +30,17 @@ class RepeatMarks:
     retry_number: int | None = None
 
     @property
-    def may_be_repeated(self) -> bool:
+    def may_be_sent_again(self) -> bool:
         """Whether the same request may come again, and is then to be known."""
         return bool(self.idempotency_key) or self.retry_number is not None
 
     @property
-    def is_repeated(self) -> bool:
+    def may_have_come_before(self) -> bool:
         """Whether it may have come before."""
         return bool(self.idempotency_key or self.retry_number)
 
 
-def read_repeat_marks(idempotency_key: str | None, retry_count: str | None) -> RepeatMarks:
+def read_idempotency_marks(idempotency_key: str | None, retry_count: str | None) -> IdempotencyMarks:
     """Return what the two headers say. Raises `ParameterInvalid` for a key that is none.
 
     A count that is no number says nothing: it is the client's own, and no one chose it.
@@ -52,4 +52,4 @@ def read_repeat_marks(idempotency_key: str | None, retry_count: str | None) -> R
         reason = f"1 to {MOST_KEY_CHARACTERS} visible characters of ASCII, without blanks, are needed"
         raise ParameterInvalid(KEY_HEADER, reason)
     is_count = retry_count is not None and RETRIES.fullmatch(retry_count)
-    return RepeatMarks(key, int(retry_count) if retry_count and is_count else None)
+    return IdempotencyMarks(key, int(retry_count) if retry_count and is_count else None)
