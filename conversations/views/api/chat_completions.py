@@ -20,7 +20,7 @@ from conversations.services.api.prepare_chat import PreparedChat, prepare_chat
 from conversations.services.api.running_chat import RunningChat
 
 from .answer_stream import stream_answer, wait_for_first_word
-from .answers import answers_api
+from .api_view import api_view
 from .chat_answers import ChatAnswer
 from .turns import check_readers, in_turn, note_reader
 
@@ -29,7 +29,7 @@ SENT_AGAIN = "Idempotent-Replayed"  # as Stripe says that it is the answer to an
 Begun = tuple[ChatRequest, PreparedChat | AskedReply | JoinedRequest, Idempotency | None]
 
 
-@answers_api("POST", ApiScope.CHAT)
+@api_view("POST", ApiScope.CHAT)
 async def chat_completions(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     named = request.headers.get(CONVERSATION_HEADER)
     marks = read_idempotency_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))

@@ -23,13 +23,13 @@ from conversations.services.api.api_conversations import (
 )
 from conversations.services.conversations.deletion import delete_conversation
 
-from .answers import answers_api, by_method, read_query
+from .api_view import api_view, by_method, read_query
 from .item_pages import QUERY as ITEMS_QUERY
 from .item_pages import item_of, page_of, read_wanted_items
 from .turns import in_turn
 
 
-@answers_api("POST", ApiScope.CHAT)
+@api_view("POST", ApiScope.CHAT)
 async def conversations(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
     return JsonResponse(await in_turn(key, lambda: _begin(key, request.body)))
 
@@ -38,12 +38,12 @@ def _begin(key: ApiKey, body: bytes) -> dict[str, Any]:
     return _about(begin_conversation(key, *read_new_conversation(body)))
 
 
-@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
+@api_view("GET", ApiScope.CHAT, ApiScope.READ)
 async def _read(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
     return JsonResponse(_about(await in_turn(key, find_api_conversation, key, conversation_id)))
 
 
-@answers_api("POST", ApiScope.MANAGE)
+@api_view("POST", ApiScope.MANAGE)
 async def _update(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
     return JsonResponse(await in_turn(key, lambda: _note(key, conversation_id, request.body)))
 
@@ -54,7 +54,7 @@ def _note(key: ApiKey, conversation_id: str, body: bytes) -> dict[str, Any]:
     return _about(conversation)
 
 
-@answers_api("DELETE", ApiScope.MANAGE)
+@api_view("DELETE", ApiScope.MANAGE)
 async def _delete(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
     """Delete it as the page does: its owner can bring it back there for 30 days."""
     await in_turn(key, lambda: delete_conversation(find_api_conversation(key, conversation_id)))
@@ -64,7 +64,7 @@ async def _delete(request: HttpRequest, *, key: ApiKey, conversation_id: str) ->
 conversation = by_method(GET=_read, POST=_update, DELETE=_delete)
 
 
-@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
+@api_view("GET", ApiScope.CHAT, ApiScope.READ)
 async def _list(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
     return await in_turn(key, _listed, key, conversation_id, read_query(request, *ITEMS_QUERY))
 
@@ -75,7 +75,7 @@ def _listed(key: ApiKey, conversation_id: str, query: Mapping[str, str]) -> Json
     return JsonResponse(page_of(*list_items(find_api_conversation(key, conversation_id), wanted)))
 
 
-@answers_api("POST", ApiScope.CHAT)
+@api_view("POST", ApiScope.CHAT)
 async def _append(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> JsonResponse:
     return await in_turn(key, lambda: _appended(key, conversation_id, request.body))
 
@@ -88,7 +88,7 @@ def _appended(key: ApiKey, conversation_id: str, body: bytes) -> JsonResponse:
 items = by_method(GET=_list, POST=_append)
 
 
-@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
+@api_view("GET", ApiScope.CHAT, ApiScope.READ)
 async def item(request: HttpRequest, *, key: ApiKey, conversation_id: str, item_id: str) -> JsonResponse:
     found = await in_turn(key, lambda: find_item(find_api_conversation(key, conversation_id), item_id))
     return JsonResponse(item_of(found))

@@ -17,14 +17,14 @@ from conversations.views.http.export_stream import export_response
 from conversations.views.portability.exports import KINDS, gather
 from conversations.wording.error_sentences import ReaderLocale
 
-from .answers import answers_api, read_query
+from .api_view import api_view, read_query
 from .turns import in_turn
 
 KIND = one_of(*sorted(KINDS))
 QUERY: Mapping[str, JsonSchema] = {"kind": KIND.schema}
 
 
-@answers_api("GET", ApiScope.READ)
+@api_view("GET", ApiScope.READ)
 async def export(request: HttpRequest, *, key: ApiKey, conversation_id: str) -> HttpResponseBase:
     return await in_turn(key, _export, key, conversation_id, read_query(request, *QUERY).get("kind", ""))
 

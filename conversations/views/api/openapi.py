@@ -17,7 +17,7 @@ from django.urls import URLPattern, get_resolver
 from conversations.core.api.fields import JsonSchema
 
 from .answer_schemas import ERROR
-from .answers import answers_without_key
+from .api_view import api_view_without_key
 from .operations import ALWAYS, ERRORS, EVENTS, HEADERS, JSON, OF_BODIES, OPERATIONS, TOLD, Operation
 
 OPENAPI = "3.1.0"
@@ -97,7 +97,7 @@ def _written() -> bytes:
     return json.dumps(describe_api(), ensure_ascii=False, separators=(",", ":")).encode()
 
 
-@answers_without_key("GET")
+@api_view_without_key("GET")
 async def openapi(request: HttpRequest) -> HttpResponse:
     """Nothing in it is secret, and tools that read it have no key yet."""
     return HttpResponse(_written(), content_type=JSON)

@@ -15,11 +15,11 @@ from conversations.core.errors import PromptError
 from conversations.models import ApiKey, ApiScope
 from conversations.services.api.recall_for_key import FoundPassage, recall_for_key
 
-from .answers import answers_api
+from .api_view import api_view
 from .turns import in_turn
 
 
-@answers_api("POST", ApiScope.READ)
+@api_view("POST", ApiScope.READ)
 async def recall(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
     """Tell which older messages recall would find for a question in a conversation."""
     return JsonResponse(await in_turn(key, lambda: _recall(key, request.body)))

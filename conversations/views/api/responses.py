@@ -40,7 +40,7 @@ from conversations.services.api.stored_responses import (
 )
 
 from .answer_stream import stream_answer, wait_for_first_word
-from .answers import answers_api, by_method, read_query
+from .api_view import api_view, by_method, read_query
 from .chat_completions import SENT_AGAIN, WINDOW
 from .item_pages import QUERY as ITEMS_QUERY
 from .item_pages import page_of, read_wanted_items, whole_number_of
@@ -59,7 +59,7 @@ QUERY: Mapping[str, JsonSchema] = {
 }
 
 
-@answers_api("POST", ApiScope.CHAT)
+@api_view("POST", ApiScope.CHAT)
 async def responses(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     marks = read_idempotency_marks(request.headers.get(KEY_HEADER), request.headers.get(RETRY_HEADER))
     asked, begun, idempotency = await in_turn(key, lambda: _begin(key, request.body, marks))
@@ -142,7 +142,7 @@ def _stream_of(events: ResponseEvents, running: EventQueue) -> StreamingHttpResp
     return response
 
 
-@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
+@api_view("GET", ApiScope.CHAT, ApiScope.READ)
 async def _read(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
     """Tell how far a response is, or go on with the stream of one that is made in the background."""
     streams, starting_after = _query(request)
@@ -164,7 +164,7 @@ async def _read(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpR
     return _stream_of(events, running)
 
 
-@answers_api("DELETE", ApiScope.MANAGE)
+@api_view("DELETE", ApiScope.MANAGE)
 async def _delete(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
     await in_turn(key, delete_response, key, response_id)
     return JsonResponse({"id": response_id, "object": "response", "deleted": True})
@@ -173,12 +173,12 @@ async def _delete(request: HttpRequest, *, key: ApiKey, response_id: str) -> Htt
 response = by_method(GET=_read, DELETE=_delete)
 
 
-@answers_api("POST", ApiScope.CHAT)
+@api_view("POST", ApiScope.CHAT)
 async def cancel(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
     return JsonResponse(await in_turn(key, lambda: _as_it_stands(cancel_response(key, response_id))))
 
 
-@answers_api("GET", ApiScope.CHAT, ApiScope.READ)
+@api_view("GET", ApiScope.CHAT, ApiScope.READ)
 async def input_items(request: HttpRequest, *, key: ApiKey, response_id: str) -> HttpResponseBase:
     """List what a response could read: the messages up to the one that it answers."""
     return await in_turn(key, _list_input, key, response_id, read_query(request, *ITEMS_QUERY))
@@ -193,7 +193,7 @@ def _list_input(key: ApiKey, response_id: str, query: Mapping[str, str]) -> Json
     return JsonResponse(page_of(list(items_of(conversation, reply.answered_message)), has_more=False))
 
 
-@answers_api("POST", ApiScope.CHAT)
+@api_view("POST", ApiScope.CHAT)
 async def input_tokens(request: HttpRequest, *, key: ApiKey) -> HttpResponseBase:
     """Count the tokens of the window that would be sent."""
     tokens = await in_turn(key, lambda: _count(key, request.body))

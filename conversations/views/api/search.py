@@ -15,11 +15,11 @@ from conversations.models import ApiKey, ApiScope
 from conversations.selectors.search.hits import MessageHit, TitleHit
 from conversations.services.api.search_for_key import search_for_key
 
-from .answers import answers_api
+from .api_view import api_view
 from .turns import in_turn
 
 
-@answers_api("POST", ApiScope.READ)
+@api_view("POST", ApiScope.READ)
 async def search(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
     """Search the owner's conversations, as the page does."""
     return JsonResponse(await in_turn(key, lambda: _search(key, request.body)))

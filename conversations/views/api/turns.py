@@ -17,7 +17,7 @@ from conversations.models import ApiKey
 from conversations.services.api.event_queue import EventQueue
 from conversations.services.ledger.provider_attempts import finish_before_cancelling
 
-from .answers import in_database
+from .api_view import in_database
 
 Answer = TypeVar("Answer")
 MOST_WAITING = 64  # requests of one owner that wait for their turn

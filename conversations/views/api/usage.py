@@ -26,7 +26,7 @@ from conversations.services.api.usage_of_key import read_usage, read_usage_by_ke
 from conversations.views.usage.period_form import EARLIEST, MOST_DAYS
 from conversations.views.usage.usage_files import FIGURES_IN_FILES
 
-from .answers import answers_api, read_query
+from .api_view import api_view, read_query
 from .turns import in_turn
 
 GROUPS = one_of("day", "conversation", "language_model", "purpose", "api_key")
@@ -40,7 +40,7 @@ QUERY: Mapping[str, JsonSchema] = {
 }
 
 
-@answers_api("GET", ApiScope.READ)
+@api_view("GET", ApiScope.READ)
 async def usage(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
     return JsonResponse(await in_turn(key, _usage, key, read_query(request, *QUERY)))
 

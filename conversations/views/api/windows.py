@@ -14,7 +14,7 @@ from conversations.services.api.preview_window import preview_window
 from conversations.services.api.stored_windows import find_window_of_key, windows_of_response
 from conversations.views.http.api_errors import error_body
 
-from .answers import answers_api
+from .api_view import api_view
 from .turns import in_turn
 
 TOLD = (
@@ -23,7 +23,7 @@ TOLD = (
 )
 
 
-@answers_api("GET", ApiScope.READ)
+@api_view("GET", ApiScope.READ)
 async def window(request: HttpRequest, *, key: ApiKey, window_id: uuid.UUID) -> JsonResponse:
     return JsonResponse(await in_turn(key, _window, key, window_id))
 
@@ -37,7 +37,7 @@ def _record_of(completion: Completion) -> dict[str, Any]:
     return {"id": str(completion.opening_key), "object": "windowseat.window", **told, "window": completion.window}
 
 
-@answers_api("GET", ApiScope.READ)
+@api_view("GET", ApiScope.READ)
 async def of_response(request: HttpRequest, *, key: ApiKey, response_id: str) -> JsonResponse:
     """Tell the records of all requests for a stored response, in their order: its steps, and what was sent again."""
     return JsonResponse(await in_turn(key, _of_response, key, response_id))
@@ -47,7 +47,7 @@ def _of_response(key: ApiKey, response_id: str) -> dict[str, Any]:
     return {"object": "list", "data": [_record_of(each) for each in windows_of_response(key, response_id)]}
 
 
-@answers_api("POST", ApiScope.READ)
+@api_view("POST", ApiScope.READ)
 async def preview(request: HttpRequest, *, key: ApiKey) -> JsonResponse:
     """Tell the window that a chat completion would be sent in, and what it would cost at most. Nothing is sent."""
     named = request.headers.get(CONVERSATION_HEADER)

@@ -1,4 +1,4 @@
-"""What all views of the API share: the key is read and checked, and every error is told in OpenAI's form.
+"""Call a view of the API: the key is read and checked, and every error is told in OpenAI's form.
 
     Authorization: Bearer wsk_…  ─▶ key, owner, admission ─▶ scope ─▶ the view
 
@@ -43,7 +43,7 @@ Answer = TypeVar("Answer")
 ApiView = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 
 
-def answers_api(method: str, *scopes: ApiScope) -> Callable[[ApiView], ApiView]:
+def api_view(method: str, *scopes: ApiScope) -> Callable[[ApiView], ApiView]:
     """Let in requests by *method* with a key that has one of *scopes*; the view gets the key."""
 
     def decorate(view: ApiView) -> ApiView:
@@ -75,7 +75,7 @@ def answers_api(method: str, *scopes: ApiScope) -> Callable[[ApiView], ApiView]:
     return decorate
 
 
-def answers_without_key(method: str) -> Callable[[ApiView], ApiView]:
+def api_view_without_key(method: str) -> Callable[[ApiView], ApiView]:
     """Let in all requests by *method*, while the API is on."""
 
     def decorate(view: ApiView) -> ApiView:
