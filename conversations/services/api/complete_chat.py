@@ -12,9 +12,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 
 from django.db import connection, transaction
@@ -32,7 +31,6 @@ from conversations.core.errors import (
     WorkerExhausted,
 )
 from conversations.core.prompt.finish_reasons import LENGTH, end_of
-from conversations.core.prompt.messages import PromptToolCall
 from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Completion
 from conversations.models.completion import Purpose
@@ -51,6 +49,7 @@ from conversations.services.limits.message_checks import check_one_more_reply
 from conversations.services.replies.complete_step import MOST_GUESSES, TextSink, follow_completion
 from conversations.services.replies.step_progress import StepProgress
 
+from .completed_chat import ChatUsage, CompletedChat
 from .idempotent_requests import Idempotency, note_next_attempt, store_once
 from .prepare_chat import PreparedChat, prepare_tighter_chat
 
@@ -58,37 +57,6 @@ SETTLED = """
 SELECT input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, usage_estimated, cost_usd, opening_key
 FROM conversations_completion WHERE id = %s
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ChatUsage:
-    """What the ledger says of a completion that was settled; tokens that are *estimated* are our own count."""
-
-    input_tokens: int
-    output_tokens: int
-    cached_input_tokens: int | None
-    reasoning_tokens: int | None
-    estimated: bool
-    cost_usd: Decimal | None
-    window_id: uuid.UUID
-
-
-@dataclass(frozen=True, slots=True)
-class CompletedChat:
-    """A chat completion that came to its end. Of one that was read again, *kept_calls* are its calls."""
-
-    progress: StepProgress
-    usage: ChatUsage
-    finish_reason: str
-    kept_calls: tuple[PromptToolCall, ...] = ()
-
-
-def calls_of_chat(completed: CompletedChat) -> Sequence[PromptToolCall]:
-    """Return the calls of functions of the program that it asks for."""
-    progress = completed.progress
-    if not progress.is_to_call:
-        return completed.kept_calls
-    return progress.calls.calls(step=1, is_cut=end_of(completed.finish_reason) == "length")
 
 
 async def complete_chat(

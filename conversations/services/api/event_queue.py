@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from conversations.core.errors import ConversationError
 
-from .complete_chat import CompletedChat
+from .completed_chat import CompletedChat
 
 
 class AnswerPiece(NamedTuple):

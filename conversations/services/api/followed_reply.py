@@ -34,7 +34,7 @@ from conversations.services.replies.step_progress import StepProgress
 from conversations.services.replies.stop_reply import stop_reply
 
 from .ask_conversation import AskedReply
-from .complete_chat import ChatUsage, CompletedChat
+from .completed_chat import ChatUsage, CompletedChat
 from .event_queue import AnswerPiece, Event, Failed
 from .watched_answer import WatchedAnswer
 

@@ -16,7 +16,7 @@ from conversations.core.errors import AnswerInterrupted, AnswerNotKept, Conversa
 from conversations.live.database_retries import retry_while_database_down
 from conversations.live.database_threads import in_thread
 
-from .complete_chat import CompletedChat
+from .completed_chat import CompletedChat
 from .event_queue import AnswerPiece, Event, EventQueue, Failed
 from .idempotent_requests import Idempotency, read_answer, want_answer
 from .kept_answer import read_end

@@ -17,7 +17,7 @@ from conversations.core.errors.stored_errors import restore_error
 from conversations.core.prompt.messages import PromptToolCall
 from conversations.services.replies.step_progress import StepProgress
 
-from .complete_chat import ChatUsage, CompletedChat, calls_of_chat
+from .completed_chat import ChatUsage, CompletedChat, calls_of_chat
 
 TOKENS = ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_tokens", "estimated")
 

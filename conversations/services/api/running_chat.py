@@ -26,7 +26,8 @@ from conversations.core.errors import (
 from conversations.live.database_retries import retry_while_database_down
 from conversations.providers.clients.completions import CompletionClient
 
-from .complete_chat import CompletedChat, complete_chat
+from .complete_chat import complete_chat
+from .completed_chat import CompletedChat
 from .event_queue import AnswerPiece, EventQueue, Failed
 from .idempotent_requests import (
     Idempotency,

@@ -8,7 +8,7 @@ from typing import Protocol
 from django.http import StreamingHttpResponse
 
 from conversations.core.errors import ConversationError
-from conversations.services.api.complete_chat import CompletedChat
+from conversations.services.api.completed_chat import CompletedChat
 from conversations.services.api.event_queue import AnswerPiece, EventQueue, Failed
 
 from .chat_answers import KEEP_ALIVE

@@ -24,7 +24,7 @@ from conversations.core.errors import (
 )
 from conversations.core.prompt.finish_reasons import end_of
 from conversations.core.prompt.messages import PromptToolCall
-from conversations.services.api.complete_chat import ChatUsage, CompletedChat, calls_of_chat
+from conversations.services.api.completed_chat import ChatUsage, CompletedChat, calls_of_chat
 from conversations.services.api.event_queue import AnswerPiece
 from conversations.views.http.api_errors import error_body
 

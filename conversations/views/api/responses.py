@@ -23,7 +23,7 @@ from conversations.models import ApiKey, ApiScope
 from conversations.providers.clients.client_pool import completion_client
 from conversations.services.api.api_conversations import items_of, list_items
 from conversations.services.api.ask_response import ask_response, find_stored_item
-from conversations.services.api.complete_chat import CompletedChat
+from conversations.services.api.completed_chat import CompletedChat
 from conversations.services.api.count_input import count_input
 from conversations.services.api.event_queue import AnswerPiece, EventQueue, Failed
 from conversations.services.api.followed_reply import FollowedReply
