@@ -79,6 +79,14 @@ async def test_the_whole_has_an_end_however_fast_chunks_come():
         await wait_often(waits, chunks=True)
 
 
+async def test_the_whole_has_an_end_where_nothing_is_waited_for(clock):
+    """A provider that always has sent something by the time it is asked for."""
+    with closing(StreamTimeout(SLOW)) as waits:
+        await clock.pass_(1.1 * SLOW.total_seconds)
+        with pytest.raises(TimeoutError), waits:
+            pass
+
+
 async def test_time_that_is_not_waited_does_not_count(clock):
     with closing(StreamTimeout(SLOW)) as waits:
         await clock.pass_(3 * SLOW.idle_seconds)

@@ -110,7 +110,8 @@ async def _events(response: httpx2.Response, waits: StreamTimeout, pace: ReadPac
                 return
             waits.restart()
             yield data.decode()
-        await pace.wait_after(piece)
+        with waits:  # else a provider that always has sent something by then could go on without end
+            await pace.wait_after(piece)
 
 
 def _chunk(data: str) -> object:

@@ -169,6 +169,8 @@ class StreamTimeout:
         self._timer.cancel()
 
     def __enter__(self) -> None:
+        if self._is_over:
+            raise TimeoutError
         self._waiting_since = self._loop.time()
         self._waiting = asyncio.current_task(self._loop)
         self._cancelled_before = self._waiting.cancelling() if self._waiting else 0
@@ -183,7 +185,10 @@ class StreamTimeout:
 
     def _check(self) -> None:
         if self._waiting is None:
-            self._schedule_check(self._idle_seconds)
+            if (left_seconds := self._end_at - self._loop.time()) > 0:
+                self._schedule_check(min(left_seconds, self._idle_seconds))
+            else:
+                self._is_over = True  # a provider that always has something to be read is never waited for
         elif (left_seconds := self._left_seconds(self._loop.time())) > 0:
             self._schedule_check(left_seconds)
         else:
