@@ -77,6 +77,15 @@ def test_what_gains_nothing_by_a_turn_waits_for_none(runner, piece, after_second
     assert runner.run(second()) == 0
 
 
+def test_without_turns_no_piece_waits(runner):
+    async def second():
+        pace = ReadPace(None)
+        await pace.wait_after(SMALL)
+        return await seconds_waited(pace, SMALL, after_seconds=0.001)
+
+    assert runner.run(second()) == 0
+
+
 def test_one_timer_wakes_all_streams_that_wait(runner):
     async def many():
         loop = asyncio.get_running_loop()

@@ -34,7 +34,10 @@ LAST_BYTE_SECONDS: Final = 0.5  # between the last event and the end of the stre
 
 
 class CompletionClient:
-    """A provider at *base_url*. Belongs to one event loop; *http_client* replaces the network."""
+    """A provider at *base_url*. Belongs to one event loop; *http_client* replaces the network.
+
+    Such a one need not join what has come by a turn, as that of the network does, so its streams are not read in turns.
+    """
 
     def __init__(
         self,
@@ -46,7 +49,7 @@ class CompletionClient:
     ) -> None:
         self.base_url = base_url or OPENAI_BASE_URL
         self.timeouts = timeouts or Timeouts()
-        self._turns = ReadTurns()
+        self._turns = ReadTurns() if http_client is None else None
         self._connection = ProviderConnection(
             self.base_url, api_key, connect_seconds=self.timeouts.connect_seconds, http_client=http_client
         )

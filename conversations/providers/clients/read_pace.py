@@ -40,9 +40,12 @@ class ReadTurns:
 
 
 class ReadPace:
-    """The pace of one stream: it waits for turns while its pieces are small and come close to each other."""
+    """The pace of one stream: it waits for turns while its pieces are small and come close to each other.
 
-    def __init__(self, turns: ReadTurns) -> None:
+    Without *turns* it waits for none.
+    """
+
+    def __init__(self, turns: ReadTurns | None) -> None:
         self._turns = turns
         self._clock = asyncio.get_running_loop().time
         self._came_at = float("-inf")
@@ -52,5 +55,5 @@ class ReadPace:
         came_at = self._clock()
         is_close = came_at - self._came_at < CLOSE_SECONDS
         self._came_at = came_at
-        if is_close and len(piece) < LARGE_BYTES:
+        if self._turns and is_close and len(piece) < LARGE_BYTES:
             await self._turns.wait()
