@@ -85,7 +85,7 @@ def test_conversations_and_what_is_noted_on_them_have_the_same_limit(settings, k
     note_metadata(begun, {})
 
 
-def test_a_repeated_request_finds_no_response_of_a_deleted_conversation(key, settings):
+def test_a_request_sent_again_finds_no_response_of_a_deleted_conversation(key, settings):
     settings.LANGUAGE_MODELS = "windowseat-demo"
     request = read_response_request(b'{"model": "windowseat-demo", "input": "Hello"}')
     idempotency = Idempotency(key, IdempotencyMarks("a-key"), request.chat.asked_for)

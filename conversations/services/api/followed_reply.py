@@ -111,7 +111,7 @@ class FollowedReply(WatchedAnswer):
     def _take(self, step: int, at: int, text: str) -> bool:
         """Send what is new of the *text* of a step, or keep it where what stands before it is not known: then False.
 
-        The row is always behind what is heard, by the time between two times that it is saved.
+        The row lags what is heard by up to the time between two times that it is saved.
         """
         if step != self._step:
             self._step, self._step_length, self._early = step, None, []
