@@ -340,7 +340,7 @@ BACKUP_FOLDER = ENV.path(
     "BACKUP_FOLDER",
     default=VAR_DIR / "backups",
     shown="var/backups",
-    help="Folder for backups that are given no other place. One on another disk survives this one.",
+    help="Folder for backups that are given no other place. Put it on another disk.",
 )
 BACKUP_EVERY_HOURS = ENV.integer(
     "BACKUP_EVERY_HOURS",
@@ -356,7 +356,7 @@ BACKUPS_KEPT = ENV.integer(
 )
 BACKUP_PASSPHRASE = ENV.text(
     "BACKUP_PASSPHRASE",
-    help="Encrypts backups, which else can be read by who has the file. Without it an encrypted one can't be restored.",
+    help="Encrypts backups. Without it anyone with the file can read it. An encrypted one needs it to be restored.",
 )
 
 if DATABASE_URL:

@@ -9,7 +9,7 @@ from chatsite.health.probe import OK, Finding
 from chatsite.health.readiness import register_probe
 from conversations.selectors.figures.backup_status import BackupStatus, backup_status
 
-OLD = 2  # times the hours between two
+OLD_INTERVALS = 2  # this many times the hours between two
 UNKNOWN = Finding("degraded", "the database does not say how old the newest backup is")
 
 
@@ -31,6 +31,6 @@ def judge_backups(status: BackupStatus, *, every_hours: int) -> Finding:
         return Finding("degraded", "the last scheduled backup failed; the log of the worker says why")
     if status.age_seconds is None:
         return Finding("degraded", "no scheduled backup has been made yet")
-    if (hours := status.age_seconds / 3600) > OLD * every_hours:
+    if (hours := status.age_seconds / 3600) > OLD_INTERVALS * every_hours:
         return Finding("degraded", f"the newest scheduled backup is {hours:.0f} hours old")
     return OK

@@ -183,7 +183,7 @@ class BackupFile:
         raise BackupUnreadable(f"{self.path} is damaged: it was cut off, or changed. Nothing of it was used.")
 
     def read_database(self) -> Iterator[bytes]:
-        """Yield the parts of the database. `check` it before: what is wrong is found at the end alone."""
+        """Yield the parts of the database. `check` it before: what is wrong is found only at the end."""
         for name, data in self._opened():
             if name.startswith(DATABASE):
                 yield data

@@ -28,12 +28,15 @@ class DatabaseCopyFailed(Exception):
     """A program of PostgreSQL could not do it: says what the program said."""
 
 
-def dump_database(address: Mapping[str, Any], *, snapshot: str, part_bytes: int) -> Iterator[bytes]:
+def dump_database(
+    address: Mapping[str, Any], *, snapshot: str, part_bytes: int, without_extensions: Iterable[str] = ()
+) -> Iterator[bytes]:
     """Yield the database at *address* as an exported *snapshot* has it, in parts of that size.
 
     *address* has the parameters of psycopg's `connect`. Raises `DatabaseCopyFailed`.
     """
     arguments = ["--format=custom", f"--compress={COMPRESSION}", "--no-owner", "--no-privileges"]
+    arguments += [f'--exclude-extension="{name}"' for name in without_extensions]
     with _Running("pg_dump", *arguments, f"--snapshot={snapshot}", address=address, gives_output=True) as running:
         while part := running.output.read(part_bytes):
             yield part
@@ -99,9 +102,13 @@ class _Running:
 
     def __enter__(self) -> _Running:
         self._said = tempfile.TemporaryFile()
-        self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603
-            self._command, stdin=self._stdin, stdout=self._stdout, stderr=self._said, env=self._environment
-        )
+        try:
+            self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603
+                self._command, stdin=self._stdin, stdout=self._stdout, stderr=self._said, env=self._environment
+            )
+        except OSError as error:
+            self._said.close()
+            raise DatabaseCopyFailed(f"{self._name} can't be started: {error.strerror or error}") from error
         return self
 
     @property
@@ -125,7 +132,8 @@ class _Running:
     def _describe(self, status: int) -> str:
         self._said.seek(0)
         lines = self._said.read().decode(errors="replace").strip().splitlines()
-        return f"{self._name} ended with {status}: " + (lines[0][:500] if lines else "it said nothing")
+        told = next((line for line in lines if "error" in line.lower() or "fatal" in line.lower()), "".join(lines[:1]))
+        return f"{self._name} ended with {status}: {told[:500] or 'it said nothing'}"
 
 
 def _without_password(address: Mapping[str, Any]) -> str:

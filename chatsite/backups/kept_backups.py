@@ -37,9 +37,9 @@ def _scheduled(folder: Path, pattern: str, site: str) -> Iterator[tuple[Path, Ba
 
 
 def _is_being_written(path: Path) -> bool:
-    with path.open("rb") as draft:
-        try:
+    try:
+        with path.open("rb") as draft:
             fcntl.flock(draft, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+    except (BlockingIOError, FileNotFoundError):  # or it has just been written
+        return True
     return False

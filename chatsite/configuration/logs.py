@@ -22,7 +22,7 @@ LOGGED_FIELDS = frozenset(
     """
     request_id user_id conversation_id reply_id run_id document_id completion_id
     worker attempt attempts error_code status seconds pause_seconds lease_seconds purpose language_model
-    runs replies repeated fault kind about path method address
+    runs replies repeated fault kind about path method address reason
     """.split()  # noqa: SIM905 - a table of words reads better than a list of strings
 )
 ALWAYS = frozenset({"event", "level", "logger", "timestamp", "exception", "exc_info", "stack_info", "stack"})

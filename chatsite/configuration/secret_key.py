@@ -45,12 +45,19 @@ def kept_secret_key(var_dir: Path) -> str | None:
         return None
 
 
-def keep_secret_key(var_dir: Path, key: str) -> None:
-    """Keep *key* in *var_dir* in place of the one that is kept there."""
+def keep_secret_key(var_dir: Path, key: str) -> Path:
+    """Keep *key* in *var_dir* in place of the one that is kept there, and return where that one is now."""
+    path = var_dir / FILE_NAME
+    before = var_dir / f"{FILE_NAME}.before-{secrets.token_hex(4)}"
+    os.link(path, before)
     draft = var_dir / f"{FILE_NAME}.{os.getpid()}"
     draft.touch(mode=0o600)
-    draft.write_text(key, encoding="ascii")
-    draft.replace(var_dir / FILE_NAME)
+    with draft.open("w", encoding="ascii") as file:
+        file.write(key)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    return before
 
 
 def _create_once(path: Path, key: str) -> None:

@@ -34,6 +34,9 @@ ONE_MOMENT = (
     "SET LOCAL idle_in_transaction_session_timeout = 0",
 )
 
+# What a server's owner has added, such as pg_stat_statements: the site needs none, and another server may lack them.
+OTHER_EXTENSIONS = "SELECT extname FROM pg_extension WHERE extname NOT IN ('plpgsql', 'vector')"
+
 
 class RestoreRefused(Exception):
     """Nothing was changed, and why."""
@@ -71,7 +74,9 @@ def make_backup(target: Path, *, passphrase: str = "", is_scheduled: bool = Fals
         cursor.execute("SELECT pg_export_snapshot()")
         [snapshot] = cursor.fetchone()
         contents = describe_contents()
-        parts = dump_database(_address(), snapshot=snapshot, part_bytes=PART_BYTES)
+        cursor.execute(OTHER_EXTENSIONS)
+        left_out = [name for (name,) in cursor.fetchall()]
+        parts = dump_database(_address(), snapshot=snapshot, part_bytes=PART_BYTES, without_extensions=left_out)
         size = write_backup(
             target,
             version=product_version(),
@@ -85,7 +90,10 @@ def make_backup(target: Path, *, passphrase: str = "", is_scheduled: bool = Fals
 
 
 def site_of_backups() -> str:
-    """Return what tells this site's backups from another's in the same folder: it is the same after a restore."""
+    """Return what tells this site's backups from another's in the same folder.
+
+    It is the same after a restore, and so of a copy of the site with the same SECRET_KEY.
+    """
     return salted_hmac("windowseat.backups", "site").hexdigest()[:16]
 
 
@@ -110,9 +118,9 @@ def restore_backup(
             f"The backup was made by version {head.version}, which has migrations that this one ({product_version()}) "
             "does not know. Restore it with that version or a later one. Nothing was changed."
         )
-    _take_secret_key(contents["secret_key"], keeps_own=keeps_secret_key)
-    tell("Restoring the database")
     _add_vector_extension()
+    _adopt_secret_key(contents["secret_key"], keeps_own=keeps_secret_key, tell=tell)
+    tell("Restoring the database")
     restore_database(_address(), file.read_database())
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")  # without statistics the first questions would take long
@@ -134,8 +142,11 @@ def _add_vector_extension() -> None:
         ) from None
 
 
-def _take_secret_key(key: str, *, keeps_own: bool) -> None:
-    """Make *key* the key of the site. Raises `RestoreRefused` where another one is set in the environment."""
+def _adopt_secret_key(key: str, *, keeps_own: bool, tell: Callable[[str], object]) -> None:
+    """Make *key* the key of the site, and keep the one before beside it.
+
+    Raises `RestoreRefused` where another one is set in the environment.
+    """
     if key == settings.SECRET_KEY or keeps_own:
         return
     if kept_secret_key(settings.VAR_DIR) != settings.SECRET_KEY:
@@ -144,7 +155,7 @@ def _take_secret_key(key: str, *, keeps_own: bool) -> None:
             "read. Leave it unset where the site is of this machine, or set it to the backup's key, which "
             "`restore --show-secret-key` prints; with --keep-secret-key go on without them. Nothing was changed."
         )
-    keep_secret_key(settings.VAR_DIR, key)
+    tell(f"The site's own key is kept as {keep_secret_key(settings.VAR_DIR, key)}; taking the backup's")
     settings.SECRET_KEY = key
 
 

@@ -24,7 +24,11 @@ from conversations.services.ledger.recompute_spending import recompute_spending
 
 SAMPLES = 20
 SEALED = "windowseat"
-TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname"
+TABLES = """
+SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
+ORDER BY relname
+"""
 TRIGGERS = """
 SELECT tgrelid::regclass || '.' || tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D' ORDER BY 1
 """

@@ -1,4 +1,4 @@
-"""The backup schedule: when the site last made a backup by itself, and what came in its way."""
+"""The backup schedule: when the site last made a backup by itself, and why it failed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The backup maker, beside the run worker: makes the site's scheduled backups, in a process of its own.
 
-So a large database takes neither memory nor a thread from replies, and no limit of a serving process ends it.
+So a large database takes no thread from replies, and no limit of a serving process ends it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,11 @@ class BackupMaker:
         if not await in_worker_thread(claim_scheduled_backup)(every=every):
             return False
         began = time.monotonic()
-        status, reason = await _run()
+        try:
+            status, reason = await _run()
+        except BaseException:
+            await in_worker_thread(release_scheduled_backup)()
+            raise
         told = {"seconds": round(time.monotonic() - began, 1), "reason": reason}
         if status not in (0, OLD_ONES_STAY):
             logger.error("a scheduled backup failed, and is tried again", extra=told)
@@ -96,7 +100,6 @@ async def _run() -> tuple[int, str]:
         if process.returncode is None:
             process.kill()
         await ending
-        await in_worker_thread(release_scheduled_backup)()
         raise
     _, said = ending.result()
     [reason] = said.decode(errors="replace").strip().splitlines()[-1:] or ["it said nothing"]

@@ -9,7 +9,7 @@ import sys
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from chatsite.configuration.secret_key import local_secret_key
+from chatsite.configuration.secret_key import keep_secret_key, kept_secret_key, local_secret_key
 from tests.support.source import PROJECT
 
 
@@ -37,3 +37,10 @@ def test_a_folder_that_cannot_be_used_is_one_sentence_and_no_traceback(tmp_path)
     assert outcome.returncode == 1
     assert outcome.stderr.startswith("A setting is wrong: the secret key can't be kept in VAR_DIR")
     assert outcome.stderr.count("\n") == 1
+
+
+def test_a_key_that_takes_the_place_of_another_leaves_that_beside_it(tmp_path):
+    own = local_secret_key(tmp_path)
+    before = keep_secret_key(tmp_path, "another" * 10)
+    assert kept_secret_key(tmp_path) == "another" * 10
+    assert before.read_text() == own

@@ -17,6 +17,7 @@ import psycopg
 import pytest
 
 from chatsite.backups.backup_file import BackupFile, write_backup
+from chatsite.backups.database_copy import dump_database
 from tests.faults.databases import Database, new_database
 from tests.support.own_postgres import own_postgres
 from tests.support.patience import PATIENCE_SECONDS, wait_for
@@ -154,6 +155,23 @@ def test_a_restored_site_has_each_row_and_the_key(first, moved):
     assert restored
     assert restored < written
     assert key_of(first.settings) == key_of(moved.settings)
+
+
+def test_an_extension_that_the_site_does_not_need_is_left_out(moved):
+    """pgvector stands in for one: the tests' servers have no other."""
+    address = {**moved.database.address, "dbname": moved.database.name}
+    with psycopg.connect(**address) as holder:
+        holder.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        [snapshot] = holder.execute("SELECT pg_export_snapshot()").fetchone()
+
+        def dump(**options):
+            return b"".join(dump_database(address, snapshot=snapshot, part_bytes=2**20, **options))
+
+        added = b"CREATE EXTENSION IF NOT EXISTS vector"
+        whole, without = dump(), dump(without_extensions=["vector"])
+    assert added in whole
+    assert added not in without
+    assert b"CREATE TABLE public.conversations_message (" in without
 
 
 def test_a_backup_is_verified_in_an_embedded_database_of_its_own(moved):

@@ -6,11 +6,13 @@ The command itself is tried in tests/management; here it is a smaller process.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import sys
 
 import pytest
 
+from chatsite.configuration.logs import line_formatter
 from conversations.models import BackupSchedule
 from conversations.runs import backup_maker as module
 from conversations.runs.backup_maker import BackupMaker
@@ -52,7 +54,7 @@ async def test_a_failure_is_noted_and_logged(command, caplog, script, reason):
     noted = await schedule()
     assert (noted.failure, noted.made_at) == (reason, None)
     [record] = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert record.reason == reason
+    assert json.loads(line_formatter(log_format="json").format(record))["reason"] == reason
 
 
 async def test_older_ones_that_stay_are_no_failure(command, caplog):

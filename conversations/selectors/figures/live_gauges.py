@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, connections
 from prometheus_client import Gauge
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -66,9 +67,9 @@ class LiveGauges(Collector):
                 lease_over_seconds,
             )
             yield _gauge("reserved_usd", "US dollars held for requests and tool loops under way.", reserved_usd)
-            if backup_age_seconds is not None:
+            if settings.BACKUP_EVERY_HOURS and backup_age_seconds is not None:
                 yield _gauge("backup_age_seconds", "How old the newest scheduled backup is.", backup_age_seconds)
-            if backup_failed is not None:
+            if settings.BACKUP_EVERY_HOURS and backup_failed is not None:
                 yield _gauge("backup_failed", "1 while the last scheduled backup failed, else 0.", backup_failed)
         for name, number in () if are_metrics_shared() else _pool_figures().items():
             yield _gauge(f"database_{name}", POOL[name], number)
