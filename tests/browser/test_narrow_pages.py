@@ -39,10 +39,15 @@ def test_words_in_a_wide_table_are_not_cut(page, site):
 def test_a_cell_of_one_endless_word_does_not_make_the_other_columns_unreachable(signed_in, site):
     page = signed_in(viewport=PHONE)
     say_and_get(page, site, f"|a|b|\n|---|---|\n|{'x' * 400}|short|")
-    last = replies(page).locator("td").last.bounding_box()
-    assert last["x"] + last["width"] <= PHONE["width"]
+
+    def last_ends_on_the_page():
+        box = replies(page).locator("td").last.bounding_box()
+        return box and box["x"] + box["width"] <= PHONE["width"]  # none while the reply is drawn again
+
+    wait_until(page, last_ends_on_the_page)
     say_and_get(page, site, f"|a|b|c|\n|---|---|---|\n|{'x' * 400}|{'y' * 400}|short|")
-    assert replies(page).last.locator("td").first.bounding_box()["width"] < PHONE["width"] * 2 / 3
+    first = replies(page).last.locator("td").first
+    wait_until(page, lambda: (box := first.bounding_box()) and box["width"] < PHONE["width"] * 2 / 3)
 
 
 def test_more_than_a_line_of_text_gets_the_whole_width_of_a_phone(signed_in):
