@@ -143,13 +143,9 @@ def test_its_bands_say_what_is_in_view_and_what_is_recalled_pinned_or_excluded(m
     mapped.locator('[data-position="4"]').focus()
     mapped.keyboard.press("p")
     expect(mapped.locator('[data-position="4"]')).to_have_attribute("data-mark", "pinned")
-    bands = {}
-
-    def are_all_drawn():
-        bands.update(mapped.locator(".map").evaluate(BANDS))
-        return all(bands[name] for name in ("out", "recalled", "pinned", "pinned-signs", "excluded", "in"))
-
-    wait_until(mapped, are_all_drawn)
+    for band in ("out", "recalled", "pinned", "pinned-signs", "excluded", "in"):
+        expect(mapped.locator(f'[data-layer="{band}"]')).to_have_attribute("d", re.compile("M"))
+    bands = mapped.locator(".map").evaluate(BANDS)
     assert max(bands["out"] + bands["recalled"] + bands["pinned"]) < bands["lit"] <= min(bands["in"])
     assert len(bands["pinned"]) == len(bands["pinned-signs"]) == len(bands["excluded"]) == 1
     assert bands["lit"] < bands["excluded"][0]

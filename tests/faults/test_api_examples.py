@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-import shutil
 import subprocess
 import types
 import uuid
@@ -38,7 +37,7 @@ def test_every_example_in_python_runs_as_it_is_written(site, capsys):
     assert named["response"].id == named["event"].data.id
 
 
-@pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+@pytest.mark.curl
 def test_every_example_of_curl_gets_an_answer(site):
     site.answer_with("ok")
     key = make_key(site)

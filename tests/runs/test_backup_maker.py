@@ -67,7 +67,7 @@ async def test_older_ones_that_stay_are_no_failure(command, caplog):
 
 
 async def test_one_that_is_being_made_at_the_end_is_killed_and_due_again(command, tmp_path, monkeypatch):
-    command(f"import time; open({str(tmp_path / 'begun')!r}, 'x').close(); time.sleep(600)")
+    command(f"import signal; open({str(tmp_path / 'begun')!r}, 'x').close(); signal.pause()")
     monkeypatch.setattr(module, "LOOK_SECONDS", 0.05)
     maker = BackupMaker()
     await maker.start()
