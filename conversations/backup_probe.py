@@ -26,10 +26,10 @@ def _look() -> Finding:
         connection.close()
 
 
-def judge_backups(status: BackupStatus, *, every_hours: int) -> Finding:
-    if status.has_failed:
+def judge_backups(status: BackupStatus | None, *, every_hours: int) -> Finding:
+    if status and status.has_failed:
         return Finding("degraded", "the last scheduled backup failed; the log of the worker says why")
-    if status.age_seconds is None:
+    if not status or status.age_seconds is None:
         return Finding("degraded", "no scheduled backup has been made yet")
     if (hours := status.age_seconds / 3600) > OLD_INTERVALS * every_hours:
         return Finding("degraded", f"the newest scheduled backup is {hours:.0f} hours old")

@@ -19,8 +19,9 @@ class BackupStatus:
     has_failed: bool
 
 
-def backup_status() -> BackupStatus:
-    """Return it, by the database's clock."""
+def backup_status() -> BackupStatus | None:
+    """Return it, by the database's clock; None where none has been tried yet."""
     with connection.cursor() as cursor:
         cursor.execute(STATUS)
-        return BackupStatus(*(cursor.fetchone() or (None, False)))
+        row = cursor.fetchone()
+    return BackupStatus(*row) if row else None

@@ -1,7 +1,8 @@
 """Gauges of the whole site, for metrics: runs by state, ages of queue and leases, money reserved, database pool.
 
-They are read in one statement when metrics are scraped, at most once in `KEPT_SECONDS`. Where processes share metrics,
-each writes down its own pool every few seconds, and what is scraped is the sum.
+They are read in one statement when metrics are scraped, at most once in `KEPT_SECONDS`, and backups in one more where
+they are scheduled. Where processes share metrics, each writes down its own pool every few seconds, and what is scraped
+is the sum.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from prometheus_client.registry import Collector
 
 from conversations.metrics import are_metrics_shared
 
+from .backup_status import backup_status
+
 KEPT_SECONDS = 5.0
 RUN_STATES = ("waiting", "running", "awaiting_approval")
 GAUGES = """
@@ -27,9 +30,7 @@ SELECT count(*) FILTER (WHERE state = 'waiting'), count(*) FILTER (WHERE state =
        coalesce(extract(epoch FROM statement_timestamp() - min(waiting_since) FILTER (WHERE state = 'waiting')), 0),
        coalesce(extract(epoch FROM statement_timestamp() - min(lease_until) FILTER (WHERE state = 'running')), 0),
        (SELECT coalesce(sum(reserved_usd), 0) FROM conversations_spending WHERE user_id IS NULL AND period = 'day'
-        AND begins_on >= current_date - 1),
-       (SELECT extract(epoch FROM statement_timestamp() - made_at) FROM conversations_backupschedule),
-       (SELECT (failure <> '')::int FROM conversations_backupschedule)
+        AND begins_on >= current_date - 1)
 FROM conversations_run WHERE state <> 'ended'
 """
 POOL = {
@@ -55,7 +56,7 @@ class LiveGauges(Collector):
 
     def collect(self) -> Iterator[Metric]:
         if (row := self._current_row()) is not None:
-            *runs, queue_seconds, lease_over_seconds, reserved_usd, backup_age_seconds, backup_failed = row
+            *runs, queue_seconds, lease_over_seconds, reserved_usd, backup = row
             family = GaugeMetricFamily("windowseat_runs", "Runs that have not ended, by state.", labels=["state"])
             for state, number in zip(RUN_STATES, runs, strict=True):
                 family.add_metric([state], number)
@@ -67,10 +68,10 @@ class LiveGauges(Collector):
                 lease_over_seconds,
             )
             yield _gauge("reserved_usd", "US dollars held for requests and tool loops under way.", reserved_usd)
-            if settings.BACKUP_EVERY_HOURS and backup_age_seconds is not None:
-                yield _gauge("backup_age_seconds", "How old the newest scheduled backup is.", backup_age_seconds)
-            if settings.BACKUP_EVERY_HOURS and backup_failed is not None:
-                yield _gauge("backup_failed", "1 while the last scheduled backup failed, else 0.", backup_failed)
+            if backup:
+                yield _gauge("backup_failed", "1 while the last scheduled backup failed, else 0.", backup.has_failed)
+            if backup and backup.age_seconds is not None:
+                yield _gauge("backup_age_seconds", "How old the newest scheduled backup is.", backup.age_seconds)
         for name, number in () if are_metrics_shared() else _pool_figures().items():
             yield _gauge(f"database_{name}", POOL[name], number)
 
@@ -84,7 +85,8 @@ def _read_gauges() -> tuple[Any, ...] | None:
     try:
         with connection.cursor() as cursor:
             cursor.execute(GAUGES)
-            return tuple(cursor.fetchone())
+            row = cursor.fetchone()
+        return *row, backup_status() if settings.BACKUP_EVERY_HOURS else None
     except Exception:  # whatever is wrong with the database, the metrics of the process are told
         return None
 
