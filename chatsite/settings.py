@@ -21,7 +21,9 @@ from chatsite.postgres.url import parse_database_url
 OPENAI_BASE_URL = ENV.text(
     "OPENAI_BASE_URL", help="Any OpenAI-compatible endpoint, such as http://localhost:11434/v1 for Ollama."
 )
-OPENAI_API_KEY = ENV.text("OPENAI_API_KEY", help="The provider's key. Without key and base URL the demo model answers.")
+OPENAI_API_KEY = ENV.secret(
+    "OPENAI_API_KEY", help="The provider's key. Without key and base URL the demo model answers."
+)
 LANGUAGE_MODELS = ENV.text(
     "LANGUAGE_MODELS",
     help="Language models on offer, by commas, the first is the default; each a name and, after it, words such as "
@@ -82,7 +84,7 @@ LOCAL_EMBEDDINGS = ENV.text(
 OPENAI_EMBEDDING_BASE_URL = ENV.text(
     "OPENAI_EMBEDDING_BASE_URL", help="OpenAI-compatible endpoint for embeddings, if it is not `OPENAI_BASE_URL`."
 )
-OPENAI_EMBEDDING_API_KEY = ENV.text(
+OPENAI_EMBEDDING_API_KEY = ENV.secret(
     "OPENAI_EMBEDDING_API_KEY", help="The key for `OPENAI_EMBEDDING_BASE_URL`. `OPENAI_API_KEY` is never sent there."
 )
 SEARCH_LANGUAGE = ENV.text(
@@ -158,7 +160,10 @@ MESSAGES_PER_MINUTE = ENV.integer(
     "MESSAGES_PER_MINUTE", default=20, help="Messages that one user may send in a minute; 0 is without limit."
 )
 REPLIES_PER_USER = ENV.integer(
-    "REPLIES_PER_USER", default=10, help="Replies that may be made for one user at the same time; 0 is without limit."
+    "REPLIES_PER_USER",
+    default=10,
+    formerly="REPLIES_PER_PERSON",
+    help="Replies that may be made for one user at the same time; 0 is without limit.",
 )
 MONEY_PER_DAY_USD = ENV.number(
     "MONEY_PER_DAY_USD", default=None, help="US dollars that one user may use in a day (UTC); empty is without limit."
@@ -198,7 +203,11 @@ TOOL_CALL_SECONDS = ENV.integer(
     "otherwise.",
 )
 TOOL_APPROVAL_MINUTES = ENV.integer(
-    "TOOL_APPROVAL_MINUTES", default=60, minimum=1, help="Minutes that a reply waits for its owner to approve a call."
+    "TOOL_APPROVAL_MINUTES",
+    default=60,
+    minimum=1,
+    formerly="TOOL_CONSENT_MINUTES",
+    help="Minutes that a reply waits for its owner to approve a call.",
 )
 TOOL_MODULES = ENV.words("TOOL_MODULES", help="Python modules with tools of the site's own, by dotted path.")
 MCP_HOSTS = ENV.words(
@@ -234,7 +243,7 @@ API_ORIGINS = ENV.words(
 WEBHOOK_URL = ENV.text(
     "WEBHOOK_URL", help="Address that is told of each reply that has ended and of the site's budget; ids only."
 )
-WEBHOOK_SECRET = ENV.text(
+WEBHOOK_SECRET = ENV.secret(
     "WEBHOOK_SECRET", help="Signs what is sent there: `whsec_` and 24 to 64 random bytes in base64."
 )
 WEBHOOK_HOSTS = ENV.words(
@@ -288,7 +297,7 @@ SECURITY_LOG_DAYS = ENV.integer(
     help="Days that sign-ins, refusals and other security events are kept in the admin.",
 )
 
-METRICS_TOKEN = ENV.text(
+METRICS_TOKEN = ENV.secret(
     "METRICS_TOKEN",
     help="With it, `/metrics` answers in Prometheus form who sends `Authorization: Bearer` and this token.",
 )
@@ -306,7 +315,7 @@ OTEL_EXPORTER_OTLP_ENDPOINT = ENV.text(
 
 # Data
 
-DATABASE_URL = ENV.text(
+DATABASE_URL = ENV.secret(
     "DATABASE_URL", help="PostgreSQL ≥ 15 with pgvector, such as postgres://user:password@host/name. Embedded if empty."
 )
 DATABASE_POOL_SIZE = ENV.integer(
@@ -330,7 +339,7 @@ DATABASE_PREPARES = ENV.switch(
     help="Whether statements are prepared on the server. Off for a PgBouncer before 1.21, or without "
     "`max_prepared_statements`.",
 )
-REDIS_URL = ENV.text(
+REDIS_URL = ENV.secret(
     "REDIS_URL", help="Redis, which carries live text between processes; needed only with more than one."
 )
 if PROCESSES > 1 and not REDIS_URL:
@@ -354,7 +363,7 @@ BACKUPS_KEPT = ENV.integer(
     minimum=1,
     help="How many of those are kept. Others in that folder are never deleted.",
 )
-BACKUP_PASSPHRASE = ENV.text(
+BACKUP_PASSPHRASE = ENV.secret(
     "BACKUP_PASSPHRASE",
     help="Encrypts backups. Without it anyone with the file can read it. An encrypted one needs it to be restored.",
 )

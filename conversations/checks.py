@@ -1,4 +1,4 @@
-"""System checks of settings: language models, embeddings, searches, webhook, window policies, tools, processes."""
+"""System checks of settings: names, models, embeddings, searches, webhook, window policies, tools, processes."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ FREE_CONNECTIONS = """
 SELECT sum(CASE name WHEN 'max_connections' THEN setting::int ELSE -setting::int END) FROM pg_settings
 WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections')
 """
+
+
+@register
+def check_setting_names(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn of settings under a name of before, and of names in `.env` that look like one."""
+    return [checks.Warning(text, id="conversations.W008") for text in settings.ENV.name_warnings()]
 
 
 @register

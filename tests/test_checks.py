@@ -4,12 +4,14 @@ import re
 
 import pytest
 
+from chatsite.configuration.env import Environment
 from conversations.checks import (
     check_connections,
     check_embedding_model,
     check_language_models,
     check_processes,
     check_search_language,
+    check_setting_names,
     check_title_model,
     check_window_policies,
 )
@@ -123,3 +125,11 @@ def test_each_check_has_ids_of_its_own():
     ids = [each for function in functions for each in set(re.findall(r"conversations\.[EW]\d+", function))]
     assert len(ids) > 10
     assert len(ids) == len(set(ids))
+
+
+def test_a_former_name_of_a_setting_is_warned_of(settings):
+    settings.ENV = Environment({"ANSWERS": "5"})
+    settings.ENV.integer("REPLIES", default=1, formerly="ANSWERS", help="Replies.")
+    (warning,) = check_setting_names(None)
+    assert warning.id == "conversations.W008"
+    assert "ANSWERS is called REPLIES now" in warning.msg

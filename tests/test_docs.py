@@ -26,8 +26,12 @@ def read(path: Path | str) -> str:
 
 def settings_table() -> list[str]:
     """Return the table of settings as the declarations have it."""
-    rows = [f"| `{s.name}` | {s.kind} | {code(s.default)} | {s.help} |" for s in settings.ENV.declared.values()]
+    rows = [f"| `{s.name}` | {s.kind} | {code(s.default)} | {s.help}{old(s)} |" for s in settings.ENV.declared.values()]
     return HEADER + rows
+
+
+def old(setting) -> str:
+    return f" Formerly `{setting.formerly}`." if setting.formerly else ""
 
 
 def code(default: str) -> str:
@@ -68,6 +72,12 @@ def test_the_table_of_settings_is_the_declared_one():
 def test_every_setting_stands_in_the_example_file():
     named = re.findall(r"^#? ?([A-Z_]+)=", read(".env.example"), flags=re.MULTILINE)
     assert sorted(named) == sorted({*settings.ENV.declared, "POSTGRES_PASSWORD", "REDIS_PASSWORD"})
+
+
+def test_every_setting_that_holds_a_secret_is_declared_as_one():
+    sounds = re.compile(r"KEY$|SECRET|TOKEN$|PASS|^(DATABASE|REDIS|SMTP)_URL$")
+    declared = settings.ENV.declared.values()
+    assert {s.name for s in declared if sounds.search(s.name)} == {s.name for s in declared if s.kind == "secret"}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)

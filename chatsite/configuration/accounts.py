@@ -33,7 +33,7 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 
-SMTP_URL = ENV.text(
+SMTP_URL = ENV.secret(
     "SMTP_URL",
     help="Mail server, such as smtps://user:password@mail.example.org (TLS) or smtp://… (STARTTLS). With it, new "
     "accounts must confirm their address; without it, mails are printed where the site was started.",
@@ -54,7 +54,7 @@ OIDC_SERVER_URL = ENV.text(
     "OIDC_SERVER_URL", help="An OpenID Connect provider to sign in with, such as https://id.example.org/realms/team."
 )
 OIDC_CLIENT_ID = ENV.text("OIDC_CLIENT_ID", help="This site's name at that provider.")
-OIDC_CLIENT_SECRET = ENV.text("OIDC_CLIENT_SECRET", help="This site's secret at that provider.")
+OIDC_CLIENT_SECRET = ENV.secret("OIDC_CLIENT_SECRET", help="This site's secret at that provider.")
 OIDC_NAME = ENV.text("OIDC_NAME", default="Single sign-on", help="What the button to sign in there says.")
 
 if SMTP_URL:

@@ -1,16 +1,18 @@
 """Settings from the environment and an optional `.env`: declared once, typed, with errors that name the setting.
 
 Each setting is declared with its type, default and a sentence of help; docs/settings.md is made from the
-declarations and a test compares the two. A value can also come from a file: `NAME_FILE=/run/secrets/name`.
+declarations and a test compares the two. A value can also come from a file: `NAME_FILE=/run/secrets/name`. One that was
+renamed is understood under its old name for one version, with a warning.
 """
 
 from __future__ import annotations
 
+import difflib
 import ipaddress
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -22,28 +24,42 @@ from chatsite.configuration.dotenv import read_dotenv
 T = TypeVar("T")
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off"})
+LARGEST_FILE_BYTES = 64 * 1024
+# What compose.yaml, Django and the process itself read from the same file; and of OpenTelemetry all that begins so.
+READ_BY_OTHERS = frozenset({"POSTGRES_PASSWORD", "REDIS_PASSWORD", "ENV_FILE", "DJANGO_SETTINGS_MODULE"})
+TELEMETRY = "OTEL_"
+HIDDEN = "secret"  # the kind of a setting that no page, log or command shows
+SIMILAR = 0.85  # of two names, as `difflib` measures it: one or two letters too many, missing or exchanged
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A declared setting: what docs/settings.md shows of it."""
+    """A declared setting: what docs/settings.md shows of it. *formerly* is its name in the version before."""
 
     name: str
     kind: str
     default: str
     help: str
+    formerly: str = ""
 
 
 @dataclass
 class Environment:
-    """Typed access to a mapping of strings; remembers what was declared. Relative paths start in *folder*."""
+    """Typed access to a mapping of strings; remembers what was declared. Relative paths start in *folder*.
+
+    *written* are the names that stand in `.env`, where a name that no setting has is a mistake.
+    """
 
     values: Mapping[str, str]
     folder: Path = Path()
+    written: Collection[str] = ()
     declared: dict[str, Setting] = field(default_factory=dict)
 
     def text(self, name: str, *, default: str = "", help: str) -> str:  # noqa: A002
         return self._read(name, "text", str, default=default, help=help)
+
+    def secret(self, name: str, *, help: str) -> str:  # noqa: A002
+        return self._read(name, HIDDEN, _one_line, default="", help=help)
 
     def integer(
         self,
@@ -52,9 +68,11 @@ class Environment:
         default: int,
         minimum: int = 0,
         maximum: int | None = None,
+        formerly: str = "",
         help: str,  # noqa: A002
     ) -> int:
-        return self._read(name, "whole number", _integer(minimum, maximum), default=default, help=help)
+        parse = _integer(minimum, maximum)
+        return self._read(name, "whole number", parse, default=default, help=help, formerly=formerly)
 
     def number(self, name: str, *, default: float | None, help: str) -> float | None:  # noqa: A002
         parse: Callable[[str], float | None] = _positive_number
@@ -86,9 +104,10 @@ class Environment:
         default: T,
         help: str,  # noqa: A002
         shown: str | None = None,
+        formerly: str = "",
     ) -> T:
-        self.declared[name] = Setting(name, kind, _show(default) if shown is None else shown, help)
-        raw = self._raw(name)
+        self.declared[name] = Setting(name, kind, _show(default) if shown is None else shown, help, formerly)
+        raw = self._raw(name, formerly)
         if raw is None:
             return default
         try:
@@ -97,29 +116,67 @@ class Environment:
             # The value is not repeated: it may be a secret in the wrong place.
             raise ImproperlyConfigured(f"{name} must be {expected}. ({help})") from None
 
-    def _raw(self, name: str) -> str | None:
+    def secrets(self) -> set[str]:
+        """Return the values of all secrets that are set, so that no output repeats one."""
+        declared = (setting for setting in self.declared.values() if setting.kind == HIDDEN)
+        return {value for setting in declared if (value := self._raw(setting.name, setting.formerly))}
+
+    def name_warnings(self) -> Iterator[str]:
+        """Yield a sentence for each old name that is set, and for each name in `.env` that looks like a setting's."""
+        known = {name for setting in self.declared.values() for name in (setting.name, setting.formerly) if name}
+        for setting in self.declared.values():
+            if setting.formerly and self._value(setting.formerly) is not None:
+                yield f"{setting.formerly} is called {setting.name} now. The next version will not know the old name."
+        for name in self.written:
+            bare = name.removesuffix("_FILE")
+            if bare in known or bare in READ_BY_OTHERS or bare.startswith(TELEMETRY):
+                continue
+            for nearest in difflib.get_close_matches(bare, known, n=1, cutoff=SIMILAR):
+                yield f"{name} is not a setting and has no effect. Is {nearest}{name[len(bare) :]} meant?"
+
+    def _raw(self, name: str, formerly: str) -> str | None:
+        """Return the value; that of the old name where the new one is not set."""
+        value = self._value(name)
+        old = self._value(formerly) if formerly else None
+        if value is not None and old is not None and value != old:
+            raise ImproperlyConfigured(
+                f"{name} and {formerly}, its old name, are set to different values; keep {name}."
+            )
+        return old if value is None else value
+
+    def _value(self, name: str) -> str | None:
         """Return the value, stripped; empty counts as unset, so that compose files may pass blanks on."""
         value = self.values.get(name, "").strip()
-        secret_file = self.values.get(f"{name}_FILE", "").strip()
-        if value and secret_file:
+        file = self.values.get(f"{name}_FILE", "").strip()
+        if value and file:
             raise ImproperlyConfigured(f"{name} and {name}_FILE are both set; keep one of them.")
-        if secret_file:
-            value = _read_secret(f"{name}_FILE", self.folder / secret_file)
+        if file:
+            value = _read_value(f"{name}_FILE", self.folder / file)
         return value or None
 
 
 def load_environment(folder: Path, process: Mapping[str, str] = os.environ) -> Environment:
     """Return the environment: what *process* has, and for the rest *folder*'s `.env`, or the file ENV_FILE names."""
     dotenv = folder / process.get("ENV_FILE", ".env")
-    return Environment({**read_dotenv(dotenv), **process}, folder)
+    written = read_dotenv(dotenv)
+    return Environment({**written, **process}, folder, written=tuple(written))
 
 
-def _read_secret(name: str, path: Path) -> str:
+def _read_value(name: str, path: Path) -> str:
+    """Return what is in the file, stripped. Its path is not repeated: it may be a secret in the wrong place."""
     try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ImproperlyConfigured(f"{name} can't be read: {reason}.") from None
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE_BYTES + 1)
+        value = content.decode("utf-8-sig").strip()
+    except OSError as error:
+        raise ImproperlyConfigured(f"{name} can't be read: {error.strerror}.") from None
+    except ValueError:  # also a path with a null character
+        raise ImproperlyConfigured(f"{name} can't be read: it is not UTF-8 text.") from None
+    if not value:
+        raise ImproperlyConfigured(f"{name} can't be read: the file is empty.")
+    if len(content) > LARGEST_FILE_BYTES:
+        raise ImproperlyConfigured(f"{name} can't be read: the file has more than {LARGEST_FILE_BYTES:,} bytes.")
+    return value
 
 
 # The parsers: each raises ValueError with the words that come after "must be".
@@ -135,6 +192,12 @@ def _integer(minimum: int, maximum: int | None) -> Callable[[str], int]:
         return value
 
     return parse
+
+
+def _one_line(raw: str) -> str:
+    if len(raw.splitlines()) > 1 or "\0" in raw:
+        raise ValueError("one line of text")
+    return raw
 
 
 def _positive_number(raw: str) -> float:

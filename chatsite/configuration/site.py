@@ -39,7 +39,7 @@ TRUSTED_PROXIES = ENV.networks(
     "TRUSTED_PROXIES",
     help="Reverse proxies whose X-Forwarded-For and -Proto are believed, such as 127.0.0.1 or 172.16.0.0/12.",
 )
-SECRET_KEY = ENV.text(
+SECRET_KEY = ENV.secret(
     "SECRET_KEY", help="Signs sessions and links. Required on a public site; made and kept in `VAR_DIR` locally."
 )
 if not SECRET_KEY:

@@ -85,6 +85,72 @@ def test_a_secret_file_that_is_not_there_is_said_by_name():
         Environment({"KEY_FILE": "/no/such/file"}).text("KEY", help="Key.")
 
 
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"\n", "KEY_FILE can't be read: the file is empty."),
+        (b"sk-\xff", "KEY_FILE can't be read: it is not UTF-8 text."),
+        (b"sk-1\nsk-2\n", "KEY must be one line of text. (Key.)"),
+        (b"sk-\0", "KEY must be one line of text. (Key.)"),
+        (b"k" * 70_000, "KEY_FILE can't be read: the file has more than 65,536 bytes."),
+    ],
+    ids=["empty", "not UTF-8", "two lines", "null", "large"],
+)
+def test_a_secret_file_that_holds_no_secret_is_refused(tmp_path, content, reason):
+    (tmp_path / "key").write_bytes(content)
+    with pytest.raises(ImproperlyConfigured) as caught:
+        Environment({"KEY_FILE": str(tmp_path / "key")}).secret("KEY", help="Key.")
+    assert str(caught.value) == reason
+
+
+def test_a_folder_in_place_of_a_secret_file_is_refused(tmp_path):
+    with pytest.raises(ImproperlyConfigured, match="KEY_FILE can't be read: Is a directory"):
+        Environment({"KEY_FILE": str(tmp_path)}).secret("KEY", help="Key.")
+
+
+def test_it_knows_the_values_that_no_output_may_repeat(tmp_path):
+    (tmp_path / "key").write_text("sk-secret\r\n")
+    env = Environment({"KEY_FILE": str(tmp_path / "key"), "TOKEN": "t-1", "NAME": "Chat"})
+    env.secret("KEY", help="Key.")
+    env.secret("TOKEN", help="Token.")
+    env.secret("UNSET", help="Not set.")
+    env.text("NAME", help="Name.")
+    assert env.secrets() == {"sk-secret", "t-1"}
+
+
+def old_and_new(**values):
+    env = Environment(values)
+    return env, env.integer("REPLIES", default=1, formerly="ANSWERS", help="Replies.")
+
+
+def test_a_renamed_setting_is_understood_under_its_old_name_with_a_warning():
+    env, value = old_and_new(ANSWERS="5")
+    assert value == 5
+    assert list(env.name_warnings()) == ["ANSWERS is called REPLIES now. The next version will not know the old name."]
+
+
+def test_old_and_new_name_may_say_the_same_and_nothing_else():
+    assert old_and_new(ANSWERS="5", REPLIES="5")[1] == 5
+    with pytest.raises(ImproperlyConfigured, match="REPLIES and ANSWERS, its old name, are set to different values"):
+        old_and_new(ANSWERS="5", REPLIES="6")
+
+
+def test_the_new_name_alone_gives_no_warning():
+    assert not list(old_and_new(REPLIES="6")[0].name_warnings())
+
+
+def test_a_name_in_dotenv_that_looks_like_a_setting_is_warned_of(tmp_path):
+    lines = ["OPENAI_APIKEY=sk-1", "OPENAI_API_KYE_FILE=x", "OPENAI_API_KEY_FILE=", "POSTGRES_PASSWORD=x"]
+    (tmp_path / ".env").write_text("\n".join([*lines, "MY_OWN=1", "OTEL_EXPORTER_OTLP_ENDPOINTS=x"]))
+    env = load_environment(tmp_path, {"OPENAI_APIKEYS": "not in the file"})
+    env.secret("OPENAI_API_KEY", help="Key.")
+    env.text("OTEL_EXPORTER_OTLP_ENDPOINT", help="Collector.")
+    assert list(env.name_warnings()) == [
+        "OPENAI_APIKEY is not a setting and has no effect. Is OPENAI_API_KEY meant?",
+        "OPENAI_API_KYE_FILE is not a setting and has no effect. Is OPENAI_API_KEY_FILE meant?",
+    ]
+
+
 def test_a_value_and_its_file_together_are_refused(tmp_path):
     with pytest.raises(ImproperlyConfigured, match="both set"):
         Environment({"KEY": "a", "KEY_FILE": str(tmp_path)}).text("KEY", help="Key.")
