@@ -20,6 +20,8 @@ TOOLS = {
     "browser": (BROWSERS, "needs Chromium: apt-get install chromium"),
     "firefox": (("firefox-esr", "firefox"), "needs Firefox: apt-get install firefox-esr"),
     "redis": (("redis-server",), "needs redis-server: apt-get install redis-server"),
+    "nginx": (("nginx", "/usr/sbin/nginx"), "needs nginx: apt-get install nginx"),
+    "caddy": (("caddy",), "needs Caddy: apt-get install caddy"),
 }
 
 load_profile()

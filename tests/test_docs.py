@@ -17,7 +17,7 @@ DECISIONS = [path for path in DOCUMENTS if path.parent.name == "decisions" and p
 MOST_BYTES = {"README.md": 10_000, "ARCHITECTURE.md": 12_000}
 MOST_WORDS_OF_A_DECISION = 400
 HEADER = ["| Setting | Type | Default | What it does |", "| --- | --- | --- | --- |"]
-OUR_PATH = re.compile(r"^(?:\.ci|chatsite|conversations|docs|static|templates|tests)/[\w./-]*$")
+OUR_PATH = re.compile(r"^(?:\.ci|chatsite|conversations|deploy|docs|static|templates|tests)/[\w./-]*$")
 
 
 def read(path: Path | str) -> str:

@@ -17,6 +17,7 @@ USUAL = {
     "LICENSE",
     "Makefile",
     "compose.yaml",
+    "deploy",  # what operators put beside a site: files for proxies, systemd, Kubernetes, Prometheus
     "docs",
     "CONTRIBUTING.md",
     "SECURITY.md",

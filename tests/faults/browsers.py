@@ -35,12 +35,12 @@ class Browser:
         self.person = email
         self.request("/accounts/signup/")
         status, _ = self.request("/accounts/signup/", email=email, password1=PASSWORD, password2=PASSWORD)
-        assert "sessionid" in self.cookies, f"signing up gave {status}"
+        assert self.cookie("sessionid"), f"signing up gave {status}"
 
     def sign_in(self, email: str) -> None:
         self.request("/accounts/login/")
         status, _ = self.request("/accounts/login/", login=email, password=PASSWORD)
-        assert "sessionid" in self.cookies, f"signing in gave {status}"
+        assert self.cookie("sessionid"), f"signing in gave {status}"
 
     def sign_out(self) -> None:
         self.request("/accounts/logout/", really="yes")
@@ -49,9 +49,17 @@ class Browser:
     def cookies(self) -> dict[str, str]:
         return {cookie.name: cookie.value or "" for cookie in self._cookies}
 
+    def cookie(self, name: str) -> str:
+        """Return the value of a cookie, which over https has a longer name; empty without it."""
+        return self.cookies.get(name) or self.cookies.get(f"__Host-{name}", "")
+
     @property
     def cookie_header(self) -> str:
         return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+
+    def socket_options(self) -> dict[str, Any]:
+        """Return what else a WebSocket to the site is opened with."""
+        return {}
 
     def request(self, path: str, *, accept: str = "text/html", **form: str) -> tuple[int, str]:
         """GET *path*, or POST *form* to it; return status and body, also of a refusal."""
@@ -74,7 +82,7 @@ class Browser:
         return self._open(path, urllib.parse.urlencode(form).encode() if form else None, {})
 
     def _open(self, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
-        headers = {"X-CSRFToken": self.cookies.get("csrftoken", ""), **headers}
+        headers = {"X-CSRFToken": self.cookie("csrftoken"), **headers}
         request = urllib.request.Request(self.address + path, data=body, headers=headers)
         try:
             with self._opener.open(request, timeout=PATIENCE_SECONDS) as response:

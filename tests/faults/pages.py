@@ -244,7 +244,7 @@ def open_socket(
 ) -> ClientConnection:
     """Connect as a page of *browser* does; *headers* replace its own, and an empty one is left out."""
     headers = {"Origin": browser.address, "Cookie": browser.cookie_header, **headers}
-    address = browser.address.replace("http://", "ws://") + "/ws/"
+    address = browser.address.replace("http", "ws", 1) + "/ws/"
     return connect(
         address,
         additional_headers={name: value for name, value in headers.items() if value},
@@ -254,7 +254,8 @@ def open_socket(
         open_timeout=PATIENCE_SECONDS,
         close_timeout=1,
         ping_interval=None,
-        **{"max_queue": None, **options},  # what comes is read meanwhile, and the server's pings are answered
+        # What comes is read meanwhile, and the server's pings are answered.
+        **{"max_queue": None, **browser.socket_options(), **options},
         legacy=True,  # as a test holds it for longer than a block
     )
 
