@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from django.core.exceptions import ImproperlyConfigured
 
+from chatsite import folders
 from chatsite.configuration.logs import FORMATS, logging_settings
 from chatsite.configuration.site import *
 from chatsite.configuration.staticfiles import add_static_headers
@@ -464,7 +465,7 @@ ASGI_APPLICATION = "chatsite.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [folders.TEMPLATES],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -491,15 +492,16 @@ LOGGING = logging_settings(LOG_FORMAT, level=LOG_LEVEL)
 
 # Static files: straight from their folders locally, collected and hashed in the container image.
 STATIC_URL = "static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [folders.STATIC]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "chatsite.configuration.typeface.TypefaceFinder",
     "chatsite.configuration.bundles.BundleFinder",
 ]
-_collected = (BASE_DIR / "staticfiles").is_dir()  # `make static` makes the folder, then fills it
-STATIC_ROOT = BASE_DIR / "staticfiles" if _collected else None
+# `make static` makes the folder, then fills it.
+_collected = folders.IS_CHECKOUT and (folders.CODE / "staticfiles").is_dir()
+STATIC_ROOT = folders.CODE / "staticfiles" if _collected else None
 SERVESTATIC_USE_FINDERS = not _collected
 SERVESTATIC_ADD_HEADERS_FUNCTION = add_static_headers
 SERVESTATIC_ALLOW_ALL_ORIGINS = False  # other sites have no use for them

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from pathlib import Path
+from importlib import metadata
 
-PROJECT_FILE = Path(__file__).parent.parent / "pyproject.toml"
+from chatsite.folders import CODE, IS_CHECKOUT
 
 
 @cache
 def product_version() -> str:
     """Return the version, such as `1.0.0`."""
-    with PROJECT_FILE.open("rb") as file:
+    if not IS_CHECKOUT:
+        return metadata.version("windowseat")
+    with (CODE / "pyproject.toml").open("rb") as file:
         return str(tomllib.load(file)["project"]["version"])

@@ -21,9 +21,9 @@ from django.core.files.storage import FileSystemStorage
 from rcssmin import cssmin
 
 from chatsite.configuration.module_bundle import bundle_modules
-from chatsite.configuration.site import BASE_DIR
+from chatsite.configuration.site import MADE_FILES_DIR
 
-FOLDER = BASE_DIR / "var" / "bundles"  # not VAR_DIR: they are the same for every site that this checkout starts
+FOLDER = MADE_FILES_DIR / "bundles"
 COMPRESSED = (".br", ".gz")
 SCRIPTS = {
     "bundles/shell.js": "js/shell/shell.js",

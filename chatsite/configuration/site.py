@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from chatsite import folders
 from chatsite.configuration.env import load_environment
 from chatsite.configuration.secret_key import local_secret_key
 
-BASE_DIR = Path(__file__).resolve().parents[2]
-ENV = load_environment(BASE_DIR)
+try:
+    SETTINGS_DIR = folders.CODE if folders.IS_CHECKOUT else folders.data_folder(os.environ)
+except folders.NoDataFolder as error:
+    raise ImproperlyConfigured(str(error)) from None
+# Relative paths start in the folder of the settings; there, VAR_DIR is that folder itself.
+_given = (
+    os.environ if folders.IS_CHECKOUT or not os.environ.get("VAR_DIR") else {**os.environ, "VAR_DIR": str(SETTINGS_DIR)}
+)
+ENV = load_environment(SETTINGS_DIR, _given)
+SETTINGS_FILE = SETTINGS_DIR / _given.get("ENV_FILE", ".env")
 
 DEBUG = ENV.switch("DEBUG", default=False, help="Django's debug pages. Never on a public site.")
 HOST = ENV.text("HOST", default="127.0.0.1", help="Address that the server listens on.")
@@ -23,8 +32,13 @@ SITE_URL = ENV.text(
 ).rstrip("/")
 SITE_NAME = ENV.text("SITE_NAME", default="Windowseat", help="Name shown on every page.")
 VAR_DIR = ENV.path(
-    "VAR_DIR", default=BASE_DIR / "var", shown="var", help="Folder for the embedded database and local secrets."
+    "VAR_DIR",
+    default=folders.CODE / "var" if folders.IS_CHECKOUT else SETTINGS_DIR,
+    shown="var",
+    help="Folder for the embedded database and local secrets.",
 )
+# Bundles and fonts are the same for every site that a checkout starts.
+MADE_FILES_DIR = folders.CODE / "var" if folders.IS_CHECKOUT else VAR_DIR
 
 _site = urlsplit(SITE_URL)
 if _site.scheme not in ("http", "https") or not _site.hostname:

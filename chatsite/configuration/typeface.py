@@ -19,7 +19,7 @@ from typing import Any
 from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
 
-from chatsite.configuration.site import BASE_DIR
+from chatsite.configuration.site import MADE_FILES_DIR
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ LETTERS = {
 }
 FEATURES = ("kern", "tnum")  # pairs of letters, and digits of one width for columns
 NAMES_KEPT = (0, 1, 2, 3, 4, 5, 6, 13, 14)  # the copyright and the licence stay in the file
-FOLDER = BASE_DIR / "var" / "fonts"  # not VAR_DIR: they are the same for every site that this checkout starts
+FOLDER = MADE_FILES_DIR / "fonts"
 
 
 class TypefaceFinder(BaseFinder):

@@ -18,6 +18,7 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError, connection
 from psycopg import Error as PsycopgError
 
+from chatsite.command_line import spell_command
 from chatsite.health.database_probe import connect_briefly
 from chatsite.health.schema import missing_migrations, schema_difference
 from conversations.providers.catalog.language_models import demo_is_used, language_models
@@ -25,7 +26,11 @@ from conversations.providers.catalog.language_models import demo_is_used, langua
 
 def banner(*, first_admin_url: str | None) -> str:
     """Return the lines: where the site is, who answers, and how a new site gets its admin."""
-    lines = [f"{settings.SITE_NAME} is ready: {settings.SITE_URL}", f"Replies come from {_replying_models()}."]
+    lines = [
+        f"{settings.SITE_NAME} is ready: {settings.SITE_URL}",
+        f"Replies come from {_replying_models()}.",
+        f"Data are in {settings.VAR_DIR}{_database()}. Settings: {settings.SETTINGS_FILE}, and the environment.",
+    ]
     if first_admin_url:
         lines += ["This site has no admin yet. The first account made through this link becomes it, once:"]
         lines += [f"  {first_admin_url}"]
@@ -34,8 +39,12 @@ def banner(*, first_admin_url: str | None) -> str:
 
 def _replying_models() -> str:
     if demo_is_used():
-        return "the built-in demo model, which only quotes; README says how to connect a language model"
+        return "the built-in demo model, which only quotes; OPENAI_API_KEY or OPENAI_BASE_URL connects another"
     return ", ".join(language_models())
+
+
+def _database() -> str:
+    return " and in the database of DATABASE_URL" if settings.DATABASE_URL else ""
 
 
 BACKLOG = 2048
@@ -56,10 +65,11 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _reason(host: str, port: int, error: OSError) -> str:
+    start = spell_command("serve")
     if error.errno == errno.EADDRINUSE:
-        return f"Port {port} on {host} is taken. Stop what uses it, or choose another: PORT={port % 65535 + 1} make run"
+        return f"Port {port} on {host} is taken. Stop what uses it, or choose another: PORT={port % 65535 + 1} {start}"
     if error.errno in (errno.EACCES, errno.EPERM):
-        return f"Port {port} is for the system's own services. Choose one above 1023: PORT=8000 make run"
+        return f"Port {port} is for the system's own services. Choose one above 1023: PORT=8000 {start}"
     return f"HOST={host} is no address of this machine that the site can listen on."
 
 

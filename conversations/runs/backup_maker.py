@@ -9,12 +9,12 @@ import asyncio
 import datetime as dt
 import logging
 import os
-import sys
 import time
 
 from django.conf import settings
 
 from chatsite.backups.kept_backups import OLD_ONES_STAY
+from chatsite.command_line import own_command
 from conversations.live.database_threads import in_worker_thread
 from conversations.metrics import SHARED_FOLDER
 from conversations.services.backups.backup_schedule import (
@@ -27,7 +27,7 @@ from conversations.services.backups.backup_schedule import (
 
 logger = logging.getLogger(__name__)
 LOOK_SECONDS = 60.0
-COMMAND = (sys.executable, "manage.py", "backup", "--scheduled")
+COMMAND = (*own_command(), "backup", "--scheduled")
 
 
 class BackupMaker:
@@ -83,7 +83,6 @@ async def _run() -> tuple[int, str]:
     environment = {name: value for name, value in os.environ.items() if name != SHARED_FOLDER}
     process = await asyncio.create_subprocess_exec(
         *COMMAND,
-        cwd=settings.BASE_DIR,
         env=environment,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,

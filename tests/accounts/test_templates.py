@@ -9,7 +9,6 @@ import allauth
 import pytest
 from allauth.account.models import EmailConfirmationHMAC
 from allauth.mfa.models import Authenticator
-from django.conf import settings as django_settings
 from django.template import engines
 from django.template.loader import get_template
 from django.test import Client
@@ -18,6 +17,7 @@ from django.urls import URLPattern, get_resolver
 
 from chatsite.accounts.models import User
 from chatsite.configuration.single_sign_on import social_providers
+from chatsite.folders import TEMPLATES
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import confirm, give_app
 from tests.support.inline_code import INLINE
@@ -26,7 +26,7 @@ from tests.support.inline_code import INLINE
 STYLES = re.compile(r"(?:css/tokens|bundles/conversation)\.css")
 
 pytestmark = pytest.mark.django_db
-OURS = Path(django_settings.BASE_DIR) / "templates"
+OURS = TEMPLATES
 THEIRS = Path(allauth.__file__).parent / "templates"
 # Switched off: sign-in by mailed codes, phones, passkeys before there is an account, browsers to trust.
 OFF = re.compile(r"code\.html|phone|passkey|signup_form|trust|login_code|account/email\.html|snippets|verified_email")

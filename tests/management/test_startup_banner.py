@@ -19,5 +19,14 @@ def test_it_names_the_language_models_on_offer_and_no_key(settings):
     assert "sk-secret" not in shown
 
 
+def test_it_says_where_data_and_settings_are(settings):
+    settings.DATABASE_URL, settings.VAR_DIR, settings.SETTINGS_FILE = "", "/srv/chat", "/srv/chat/.env"
+    assert "Data are in /srv/chat. Settings: /srv/chat/.env, and" in banner(first_admin_url=None)
+    settings.DATABASE_URL = "postgres://site:secret@db/site"
+    shown = banner(first_admin_url=None)
+    assert "Data are in /srv/chat and in the database of DATABASE_URL." in shown
+    assert "secret" not in shown
+
+
 def test_a_site_without_admin_gets_its_link(settings):
     assert "http://127.0.0.1:8000/first-admin/#abc" in banner(first_admin_url=f"{settings.SITE_URL}/first-admin/#abc")

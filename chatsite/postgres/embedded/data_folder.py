@@ -6,6 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from chatsite.command_line import spell_command
+
 from .errors import PostgresDidNotStart
 from .server_files import ServerPaths, binaries
 from .system_account import SystemAccount, choose_account, grant_passage, grant_read_access, require_usable_owner
@@ -52,8 +54,9 @@ def _say_other_version(data: Path, version: str) -> str:
     if version.isdecimal() and int(version) > int(VERSION):
         return f"{made} Start the version of Windowseat that made it, or a newer one."
     return (
-        f"{made} With the version that made it: make backup ARGS=chats.backup. Rename the folder to "
-        f"{data.name}-{version}, and keep it. Then with this one: make manage ARGS='restore chats.backup' and make run."
+        f"{made} With the version that made it: {spell_command('backup', 'chats.backup')}. Rename the folder to "
+        f"{data.name}-{version}, and keep it. Then with this one: {spell_command('restore', 'chats.backup')} and "
+        f"{spell_command('serve')}."
     )
 
 

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from chatsite.backups.backup_file import BackupNotWritten
 from chatsite.backups.database_copy import DatabaseCopyFailed
 from chatsite.backups.kept_backups import OLD_ONES_STAY, delete_old_backups
+from chatsite.command_line import spell_command
 from conversations.management.backups import (
     add_passphrase_argument,
     make_backup,
@@ -60,7 +61,7 @@ class Command(BaseCommand):
             self.stdout.write("It is not encrypted, and holds all conversations and the secret key: keep it safe.")
         if scheduled:
             self._delete_old(target)
-        self.stdout.write(f"Try it now and then: manage.py verify_backup {target}")
+        self.stdout.write(f"Try it now and then: {spell_command('verify_backup', str(target))}")
 
     def _delete_old(self, newest: Path) -> None:
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import socket
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -17,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connections
 
 from chatsite.accounts.sign_up.first_admin import first_admin_url
+from chatsite.command_line import own_command
 from chatsite.postgres.connection import begin_serving, end_waits
 from conversations.management.announcements import announce
 from conversations.management.ending import ENDING_SECONDS, end_within
@@ -144,7 +144,7 @@ def keep_processes(listener: socket.socket, *, say_ready: Callable[[], None]) ->
 
 def programs(listener: int) -> list[Program]:
     """Return what the children run: so many web processes as PROCESSES says, and a worker if it is ours to run."""
-    manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
+    manage = own_command()
     serving = (*manage, "serve", f"{LISTENER}={listener}")
     web = [Program(f"Web process {number + 1}", serving, (listener,)) for number in range(settings.PROCESSES)]
     return [*web, Program("The worker", (*manage, "run_worker"))] if settings.RUN_WORKER else web

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from chatsite.backups.backup_file import BackupFile, BackupUnreadable
+from chatsite.command_line import own_command
 from conversations.management.backups import add_passphrase_argument, read_passphrase
 
 OTHER_THAN_THE_SITE = {"SITE_URL": "http://localhost:8000", "DATABASE_URL": "", "SECRET_KEY": ""}
@@ -36,8 +35,7 @@ class Command(BaseCommand):
         with tempfile.TemporaryDirectory(prefix="windowseat-verify-") as folder:
             Path(folder).chmod(0o755)  # the embedded server has an account of its own where root starts it
             restored = subprocess.run(  # noqa: S603
-                [sys.executable, "manage.py", "restore", str(file.absolute())],
-                cwd=settings.BASE_DIR,
+                [*own_command(), "restore", str(file.absolute())],
                 env=_environment(Path(folder) / "var", passphrase),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

@@ -12,6 +12,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from chatsite.command_line import spell_command
 from chatsite.names import isolate_name
 from conversations.core.errors import PolicyFailed
 from conversations.core.text.storable_text import UNSTORABLE
@@ -103,8 +104,8 @@ def _policy_of(scenario: Scenario) -> WindowPolicy:
     try:
         return scenario_policy(scenario)
     except PolicyFailed as error:
-        words = _("This window policy can't be loaded. An admin can see why with “manage.py check”.")
-        raise _error("policy_name", words) from error
+        words = _("This window policy can't be loaded. An admin can see why with “%(command)s”.")
+        raise _error("policy_name", words, command=spell_command("check")) from error
     except ValueError as error:  # a policy of the site's own may want more of its values than ours
         raise _error(_blamed(error), "%(reason)s", reason=error) from error
 

@@ -1,0 +1,73 @@
+"""The command line: `windowseat COMMAND` of an installed package, `manage.py COMMAND` of a checkout."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+from chatsite.folders import CODE, IS_CHECKOUT
+from chatsite.version import product_version
+
+NAME = "windowseat"
+START = "serve"
+HELP = """\
+Windowseat: web chat with accounts for any OpenAI-compatible language model. Use: windowseat COMMAND
+
+  run                 start the site: prepares the database, prints the address and where the data are
+  run_worker          make replies in a process beside web processes that have RUN_WORKER=off
+  backup FILE         write all data of the site into one file while it runs
+  verify_backup FILE  restore a backup into a throw-away database and check it
+  restore FILE        fill the empty database of a new site from a backup
+  check               check the settings
+  help --commands     list all commands; help COMMAND says more of one
+
+Settings come from the environment, or from a file .env in the folder of the data. That is VAR_DIR if it is set, else
+windowseat in $XDG_DATA_HOME or ~/.local/share. To use another port: PORT=9000 windowseat run. The version: --version.
+"""
+
+
+def main() -> None:
+    """Run what `windowseat` was told to."""
+    arguments = sys.argv[1:]
+    if arguments in ([], ["help"], ["--help"], ["-h"]):
+        sys.stdout.write(HELP)
+    elif arguments == ["--version"]:
+        sys.stdout.write(f"Windowseat {product_version()}\n")
+    else:
+        run_command([NAME, *_name_as_django_does(arguments)])
+
+
+def _name_as_django_does(arguments: list[str]) -> list[str]:
+    match arguments:
+        case ["run", *others]:
+            return [START, *others]
+        case ["help", "run"]:
+            return ["help", START]
+    return arguments
+
+
+def run_command(arguments: list[str]) -> None:
+    """Run a management command. *arguments* begin with the name of the program, as `sys.argv` does."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
+    from django.core.exceptions import ImproperlyConfigured
+    from django.core.management import execute_from_command_line
+
+    try:
+        execute_from_command_line(arguments)
+    except ImproperlyConfigured as error:
+        sys.exit(f"A setting is wrong: {error}")
+
+
+def own_command() -> tuple[str, ...]:
+    """Return how another process of this site is started; the name of a management command and its arguments follow."""
+    if IS_CHECKOUT:
+        return (sys.executable, str(CODE / "manage.py"))
+    return (sys.executable, "-P", "-m", "chatsite")  # -P: not with a checkout's code that is in the current folder
+
+
+def spell_command(name: str, *arguments: str) -> str:
+    """Return what an operator writes to run a management command here."""
+    if not IS_CHECKOUT:
+        return shlex.join([NAME, "run" if name == START else name, *arguments])
+    return "make run" if name == START else f"make manage ARGS={shlex.quote(shlex.join([name, *arguments]))}"

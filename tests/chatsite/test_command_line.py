@@ -1,0 +1,57 @@
+"""What `windowseat` says and starts, and how commands are spelt to operators."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from django.core.management import get_commands
+
+from chatsite import command_line
+from chatsite.version import product_version
+from tests.support.source import PROJECT
+
+
+def windowseat(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "chatsite", *arguments]
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("arguments", [(), ("help",), ("--help",), ("-h",)])
+def test_without_a_command_it_says_which_matter(arguments):
+    shown = windowseat(*arguments)
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, command_line.HELP, "")
+
+
+def test_every_command_that_it_names_exists():
+    named = [line.split()[0] for line in command_line.HELP.splitlines() if line.startswith("  ")]
+    assert {"run", "backup", "restore"} <= set(named)
+    assert set(named) - {"run", "help"} <= set(get_commands())
+
+
+def test_it_tells_its_version():
+    shown = windowseat("--version")
+    assert (shown.returncode, shown.stdout) == (0, f"Windowseat {product_version()}\n")
+
+
+def test_run_is_serve_and_every_other_command_is_passed_on(monkeypatch):
+    ran = []
+    monkeypatch.setattr(command_line, "run_command", ran.append)
+    for line in ("run", "help run", "restore run", "backup a run"):
+        monkeypatch.setattr(sys, "argv", ["/bin/windowseat", *line.split()])
+        command_line.main()
+    assert [" ".join(arguments) for arguments in ran] == [
+        "windowseat serve",
+        "windowseat help serve",
+        "windowseat restore run",
+        "windowseat backup a run",
+    ]
+
+
+def test_commands_are_spelt_as_they_are_written_here(monkeypatch):
+    assert command_line.spell_command("serve") == "make run"
+    assert command_line.spell_command("restore", "my chats") == """make manage ARGS='restore '"'"'my chats'"'"''"""
+    monkeypatch.setattr(command_line, "IS_CHECKOUT", False)
+    assert command_line.spell_command("serve") == "windowseat run"
+    assert command_line.spell_command("restore", "my chats") == "windowseat restore 'my chats'"
