@@ -2,7 +2,7 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run backup manage test test-fast lint lint-js format typecheck clients codex soak faults bench peers lock messages hooks production static
+.PHONY: help run backup manage test test-fast lint lint-js format typecheck clients codex soak faults bench peers lock docs pictures messages hooks production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -102,6 +102,13 @@ lock: $(INSTALLED)  ## Choose the newest versions that pyproject.toml allows and
 	@$(PIP_COMPILE) --extra dev --output-file requirements.lock pyproject.toml
 	@$(EXTRA) bench | $(PIP_COMPILE) --constraint requirements.lock --output-file requirements-bench.lock -
 	@$(EXTRA) clients | $(PIP_COMPILE) --output-file tests/clients/requirements.lock -
+
+docs: $(INSTALLED)  ## Build the site of the documents into dist/docs
+	@$(PYTHON) -m sphinx --quiet --fail-on-warning -c docs -b html . dist/docs
+	@echo "Open dist/docs/index.html"
+
+pictures: $(INSTALLED)  ## Make the pictures in docs/images again, from a running site in a browser
+	@DJANGO_SETTINGS_MODULE=chatsite.settings $(PYTHON) -m tests.browser.screenshots $(ARGS)
 
 messages: $(INSTALLED)  ## Bring the catalogs of translations up to date with the code, and compile them
 	@$(PYTHON) -m tests.catalogs $(ARGS)
