@@ -178,6 +178,12 @@ REQUESTS_PER_USER = ENV.integer(
 SOCKETS_PER_USER = ENV.integer(
     "SOCKETS_PER_USER", default=40, minimum=1, help="Open pages of one user that a process keeps connected."
 )
+MIGRATE_ON_START = ENV.switch(
+    "MIGRATE_ON_START",
+    default=True,
+    help="Bring the database up to date when a web process starts. Off where `manage.py migrate` is a step of its own: "
+    "a start then refuses an older database.",
+)
 RUN_WORKER = ENV.switch(
     "RUN_WORKER", default=True, help="Make replies inside the web process. Off when `run_worker` processes do it."
 )

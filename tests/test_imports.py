@@ -23,7 +23,8 @@ rendering | wording
 services · selectors · access · grounding · tools · reconciliation · live.session_watcher
 models | providers · parsing | live
 chatsite.accounts | chatsite.backups | window_policies | metrics | tracing | example
-core | chatsite.postgres | chatsite.health | chatsite.names | chatsite.configuration.secret_key
+chatsite.postgres · chatsite.schema · chatsite.health
+core | chatsite.names | chatsite.configuration.secret_key
 chatsite.command_line · chatsite.version · chatsite.folders
 """
 

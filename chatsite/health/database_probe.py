@@ -16,8 +16,10 @@ from django.db import connection as django_connection
 from django.db.utils import Error
 from psycopg import errors, sql
 
+from chatsite.schema.history import read_migration_history
+from chatsite.schema.problems import newer_problem, schema_problem
+
 from .probe import OK, Finding, Probe
-from .schema import later_migrations, missing_migrations, schema_difference
 
 CONNECT_SECONDS = 2  # libpq takes no less
 STATEMENT_MILLISECONDS = 1000
@@ -109,18 +111,13 @@ def _look(connection: psycopg.Connection[Any]) -> Finding:
     [(is_read_only,)] = connection.execute(READ_ONLY)
     if is_read_only:
         return Finding("down", "the database is read-only")
-    [(has_vector,)] = connection.execute("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector')")
-    if waiting := missing_migrations(connection):
-        return Finding("down", f"{waiting} migrations are not applied")
-    if not has_vector:
-        return Finding("down", "the extension pgvector is missing in the database")
-    if difference := schema_difference(connection):
-        return Finding("down", difference)
+    if problem := schema_problem(connection, allows_newer=True):
+        return Finding("down", problem)
     connection.execute(USE_DISK)
     connection.execute(COMMIT)
     _lock_tables(connection)
-    if later_migrations(connection):
-        return Finding("degraded", "the database has migrations of a later version of the code")
+    if newer := newer_problem(read_migration_history(connection)):
+        return Finding("degraded", newer)
     return OK
 
 

@@ -22,8 +22,8 @@ from conversations.management.database_contents import (
     describe_contents,
     find_damage,
     find_missing_rows,
+    find_other_schema,
     is_empty_database,
-    is_of_later_version,
 )
 from conversations.management.startup import migrate
 
@@ -113,11 +113,8 @@ def restore_backup(
         )
     tell(f"Reading {file.path} to its end")
     contents = file.check()
-    if is_of_later_version(contents):
-        raise RestoreRefused(
-            f"The backup was made by version {head.version}, which has migrations that this one ({product_version()}) "
-            "does not know. Restore it with that version or a later one. Nothing was changed."
-        )
+    if problem := find_other_schema(contents):
+        raise RestoreRefused(f"{problem} Nothing was changed.")
     _add_vector_extension()
     _adopt_secret_key(contents["secret_key"], keeps_own=keeps_secret_key, tell=tell)
     tell("Restoring the database")

@@ -14,7 +14,8 @@ from django.db import connection
 from psycopg import sql
 
 from chatsite.accounts.second_factors.secret_encryption import decrypt_secret_or_none, encrypt_secret
-from chatsite.health.schema import applied_migrations, are_later
+from chatsite.schema.history import MigrationHistory, read_migration_history
+from chatsite.schema.problems import history_problem, table_names
 from conversations.core.errors import ConversationNotFound
 from conversations.models import McpServer, Message, Webhook
 from conversations.selectors.conversations.window import sent_window
@@ -37,7 +38,7 @@ SELECT tgrelid::regclass || '.' || tgname FROM pg_trigger WHERE NOT tgisinternal
 def describe_contents() -> dict[str, Any]:
     """Return what the database holds now, by the present transaction."""
     return {
-        "migrations": sorted(applied_migrations(_raw_connection())),
+        **read_migration_history(_raw_connection()).as_json(),
         "tables": {name: _count(name) for name in _column(TABLES)},
         "triggers": _column(TRIGGERS),
         "windows": {str(reply): digest for reply, digest in _windows()},
@@ -48,12 +49,12 @@ def describe_contents() -> dict[str, Any]:
 
 def is_empty_database() -> bool:
     """Tell whether there is no table yet."""
-    return not _column(TABLES)
+    return not table_names(_raw_connection())
 
 
-def is_of_later_version(contents: Mapping[str, Any]) -> bool:
-    """Tell whether the database it was made of has migrations that this version of the code does not know."""
-    return are_later({(app, name) for app, name in contents["migrations"]})
+def find_other_schema(contents: Mapping[str, Any]) -> str:
+    """Return a sentence if this version of the code can't bring the database of the backup up to date."""
+    return history_problem(MigrationHistory.from_json(contents), what="The backup's database", will_migrate=True)
 
 
 def find_missing_rows(contents: Mapping[str, Any]) -> list[str]:

@@ -9,18 +9,16 @@ from __future__ import annotations
 import errno
 import re
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 from psycopg import Error as PsycopgError
 
 from chatsite.command_line import spell_command
 from chatsite.health.database_probe import connect_briefly
-from chatsite.health.schema import missing_migrations, schema_difference
+from chatsite.schema.problems import schema_problem
 from conversations.providers.catalog.language_models import demo_is_used, language_models
 
 
@@ -73,22 +71,9 @@ def _reason(host: str, port: int, error: OSError) -> str:
     return f"HOST={host} is no address of this machine that the site can listen on."
 
 
-OTHER_DATABASE = "Start the version of the code that made it, or set up another database."
-MIGRATED_BY = "A web process applies them when it starts."
-LOCK_ID = 0x57494E44  # "WIND"; any number that no one else locks in this database
-
-
 def migrate() -> None:
     """Migrate the database. A second process waits for the first, and then finds nothing to do."""
-    with _advisory_lock(LOCK_ID):
-        call_command("migrate", interactive=False, verbosity=0)
-
-
-def require_schema() -> None:
-    """Raise `CommandError` if the database lacks what this code needs, although all migrations are applied."""
-    with connect_briefly() as session:
-        if difference := schema_difference(session):
-            raise CommandError(f"{difference[0].upper()}{difference[1:]}. {OTHER_DATABASE}")
+    call_command("migrate", interactive=False, verbosity=0)
 
 
 def require_connection() -> None:
@@ -100,16 +85,18 @@ def require_connection() -> None:
         raise CommandError(database_sentence(error)) from None
 
 
-def require_database() -> None:
-    """Raise `CommandError`, with one sentence, if a process that does not migrate can't work with the database."""
+def require_database(*, will_migrate: bool = False) -> None:
+    """Raise `CommandError`, with one sentence, if this code can't work with the database.
+
+    A command that *will_migrate* may find it empty, older or half upgraded.
+    """
     try:
         with connect_briefly() as session:
-            waiting = missing_migrations(session)
+            problem = schema_problem(session, will_migrate=will_migrate)
     except (PsycopgError, DatabaseError) as error:
         raise CommandError(database_sentence(error)) from None
-    if waiting:
-        raise CommandError(f"The database can't be used: {waiting} migrations are not applied. {MIGRATED_BY}")
-    require_schema()
+    if problem:
+        raise CommandError(problem)
 
 
 def database_sentence(error: DatabaseError | PsycopgError) -> str:
@@ -117,14 +104,3 @@ def database_sentence(error: DatabaseError | PsycopgError) -> str:
     reason, *log = str(error).strip().splitlines()
     fatal = [line.partition(":  ")[2] or line for line in log if re.search(r"FATAL|DETAIL|PANIC", line)]
     return " ".join([f"The database can't be used: {reason}", *fatal])
-
-
-@contextmanager
-def _advisory_lock(lock_id: int) -> Iterator[None]:
-    """Hold PostgreSQL's lock of this session; it also ends with the session, so a killed process holds nothing."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [lock_id])
-        try:
-            yield
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [lock_id])

@@ -12,10 +12,15 @@ from django.test import AsyncClient
 from chatsite.health.probe import OK, Finding, Probe
 from chatsite.health.readiness import close_probes
 from chatsite.middleware import health
+from chatsite.schema.history import CREATE_TABLE
 from conversations.models import WorkerHeartbeat
 from tests.faults.databases import new_database
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
+OLDER = (
+    "The database is older than this version of Windowseat: 1 migration is not applied. "
+    "Run manage.py migrate, or start a web process with MIGRATE_ON_START on."
+)
 committed = pytest.mark.django_db(transaction=True)  # the probes have connections of their own
 
 
@@ -93,7 +98,7 @@ def test_the_log_tells_once_that_the_site_is_not_ready_and_once_that_it_is_again
     wait_for(lambda: client.get("/readyz").status_code == 200)
     client.get("/readyz")
     lines = [(record.levelname, record.getMessage()) for record in caplog.records]
-    assert lines == [("WARNING", "/readyz says: 1 migrations are not applied"), ("INFO", "/readyz says: ready")]
+    assert lines == [("WARNING", f"/readyz says: {OLDER}"), ("INFO", "/readyz says: ready")]
 
 
 @committed
@@ -103,7 +108,7 @@ def test_the_site_is_not_ready_while_a_migration_waits(client):
         response = client.get("/readyz")
     finally:
         MigrationRecorder(connection).record_applied("accounts", "0001_initial")
-    assert (response.status_code, response.content) == (503, b"1 migrations are not applied")
+    assert (response.status_code, response.content.decode()) == (503, OLDER)
     assert response["Retry-After"]
 
 
@@ -111,6 +116,8 @@ def test_a_database_of_later_code_that_has_all_columns_is_a_degradation(client, 
     MigrationRecorder(connection).record_applied("accounts", "9999_later")
     try:
         assert said(client) == (200, "ready, degraded: database")
+        found = client.get("/readyz", headers={"accept": "application/json"}).json()["checks"]["database"]
+        assert found["reason"].startswith("The database was made by a later version of Windowseat, and this is ")
     finally:
         MigrationRecorder(connection).record_unapplied("accounts", "9999_later")
 
@@ -139,7 +146,9 @@ def test_a_database_of_later_code_that_has_all_columns_is_a_degradation(client, 
 def test_a_database_of_another_version_of_the_code_is_told(client, change, undo, sentence):
     execute(change)
     try:
-        assert said(client) == (503, f"the database is of another version of the code: {sentence}")
+        status, text = said(client)
+        assert status == 503
+        assert text.startswith(f"The database is not as its migrations have made it: {sentence}. ")
     finally:
         execute(undo)
 
@@ -147,13 +156,19 @@ def test_a_database_of_another_version_of_the_code_is_told(client, change, undo,
 @committed
 def test_a_database_without_pgvector_is_told(client, postgres, template, monkeypatch):
     applied = template.rows("SELECT app, name, applied FROM django_migrations")
+    made = template.rows("SELECT app, name, checksum, version, began_at, ended_at FROM windowseat_migrations")
     with new_database(postgres, template="template0") as database:
         database.rows("CREATE TABLE django_migrations (app text, name text, applied timestamptz)")
         for row in applied:
             database.rows("INSERT INTO django_migrations VALUES (%s, %s, %s)", *row.values())
+        database.rows(CREATE_TABLE)
+        for row in made:
+            database.rows("INSERT INTO windowseat_migrations VALUES (%s, %s, %s, %s, %s, %s)", *row.values())
         monkeypatch.setitem(connection.settings_dict, "NAME", database.name)
         try:
-            assert said(client) == (503, "the extension pgvector is missing in the database")
+            status, text = said(client)
+            assert status == 503
+            assert text.startswith("The extension pgvector is missing in the database. As a superuser in it: CREATE")
         finally:
             close_probes()
 

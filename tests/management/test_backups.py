@@ -207,14 +207,19 @@ def test_what_can_t_be_restored_changes_nothing(first, moved, empty, tmp_path):
     (tmp_path / "changed").write_bytes(changed)
     file = BackupFile(moved.backup)
     contents = file.check()
-    contents["migrations"].append(["conversations", "0099_of_tomorrow"])
-    write_backup(tmp_path / "later", version="9.0", contents=contents, parts=file.read_database())
+    tomorrow = ["conversations", "0099_of_tomorrow"]
+    later = contents | {"migrations": [*contents["migrations"], tomorrow]}
+    later["history"] = [*contents["history"], [*tomorrow, "", "9.0", "", True]]
+    write_backup(tmp_path / "later", version="9.0", contents=later, parts=file.read_database())
+    del contents["history"]
+    write_backup(tmp_path / "unreleased", version="0.1.0", contents=contents, parts=file.read_database())
     refused = {
         ("backup", tmp_path / "none", ""): "migrations are not applied",
         ("restore", tmp_path / "cut", ""): "damaged",
         ("verify_backup", tmp_path / "cut", ""): "damaged",
         ("restore", tmp_path / "changed", ""): "damaged",
-        ("restore", tmp_path / "later", ""): "made by version 9.0, which has migrations that this one",
+        ("restore", tmp_path / "later", ""): "was made by version 9.0 of Windowseat, and this is ",
+        ("restore", tmp_path / "unreleased", ""): "was made by an unreleased state of Windowseat",
         ("restore", first.backup, "another"): "The passphrase of",
         ("restore", moved.backup, "another"): "is not encrypted",
         ("restore", moved.backup, ""): "SECRET_KEY is another one",

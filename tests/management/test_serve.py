@@ -71,12 +71,12 @@ def test_a_data_folder_of_another_postgresql_is_one_sentence(tmp_path):
     assert str(data) in said
 
 
-def test_a_database_of_another_version_of_the_code_is_one_sentence(postgres, template):
+def test_a_database_that_was_changed_by_hand_is_one_sentence(postgres, template):
     with new_database(postgres, template=template.name) as database:
         database.rows("ALTER TABLE accounts_user DROP COLUMN role CASCADE")
         said = refusal(DATABASE_URL=database.url, PORT=free_port())
     assert re.fullmatch(
-        r"CommandError: The database is of another version .*: accounts_user has no column role\. .*", said
+        r"CommandError: The database is not as its migrations .*: accounts_user has no column role\. .*", said
     )
 
 
@@ -88,8 +88,14 @@ def test_a_worker_says_in_one_sentence_that_the_database_does_not_answer():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ("ALTER TABLE accounts_user DROP COLUMN role CASCADE", "The database is of another version .* no column role"),
-        ("DELETE FROM django_migrations WHERE app = 'accounts'", r"The database can't be used: \d+ migrations are not"),
+        (
+            "ALTER TABLE accounts_user DROP COLUMN role CASCADE",
+            "The database is not as .* no column role",
+        ),
+        (
+            "DELETE FROM django_migrations WHERE app = 'accounts'",
+            "The database is older than .*: 1 migration is not",
+        ),
     ],
 )
 def test_a_worker_says_in_one_sentence_what_is_wrong_with_the_database(postgres, template, change, reason):

@@ -5,6 +5,7 @@ import threading
 import pytest
 from django.db import connection, connections
 
+from chatsite.schema.executor import one_process_migrates
 from conversations.management import startup
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
@@ -12,6 +13,10 @@ from tests.support.patience import PATIENCE_SECONDS, wait_for
 OUR_LOCKS = """
 SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
 WHERE locktype = 'advisory' AND datname = current_database()
+"""
+ASKING = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND query LIKE 'SELECT pg_try_advisory_lock%' AND pid <> pg_backend_pid()
 """
 
 
@@ -31,21 +36,18 @@ def in_thread(function):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_second_waits_until_the_first_has_finished():
-    with startup._advisory_lock(startup.LOCK_ID):
+    with one_process_migrates(connection):
         second = in_thread(startup.migrate)
-        wait_until_someone_waits()
+        wait_for(is_asked_for, "someone asks for the lock")
         assert second.is_alive()
     second.join(PATIENCE_SECONDS)
     assert not second.is_alive()
 
 
-def wait_until_someone_waits():
-    def someone_waits():
-        cursor.execute(f"{OUR_LOCKS} AND NOT granted")
-        return cursor.fetchone()[0]
-
+def is_asked_for():
     with connection.cursor() as cursor:
-        wait_for(someone_waits, "someone waits for the lock")
+        cursor.execute(ASKING)
+        return cursor.fetchone()[0]
 
 
 @pytest.mark.django_db(transaction=True)

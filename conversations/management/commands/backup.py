@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from chatsite.backups.backup_file import BackupNotWritten
 from chatsite.backups.database_copy import DatabaseCopyFailed
@@ -21,10 +21,10 @@ from conversations.management.backups import (
     read_passphrase,
     site_of_backups,
 )
-from conversations.management.startup import require_database
+from conversations.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Write the whole database and the secret key into one file, as they are at one moment, while the site runs. "
         "The file is whole or not there."
@@ -46,7 +46,6 @@ class Command(BaseCommand):
 
     def handle(self, *, file: Path | None, passphrase_file: Path | None, scheduled: bool, **options: Any) -> None:
         passphrase = read_passphrase(passphrase_file)
-        require_database()
         began = time.monotonic()
         try:
             target = place_of_backup(None if scheduled else file)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from conversations.management.database_command import DatabaseCommand
 from conversations.models import Scenario
 from conversations.services.scenarios.scenario_file import write_document
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Write a scenario, settings without history, as JSON to a file or to standard output."
 
     def add_arguments(self, parser: CommandParser) -> None:

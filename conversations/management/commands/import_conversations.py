@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ConversationError
 from conversations.core.imports.read_export import ExportFile
+from conversations.management.database_command import DatabaseCommand
 from conversations.models import ConversationImport
 from conversations.models.conversation_import import ImportState
 from conversations.services.imports.import_claim import ImportLost, begin_command_import, end_import
@@ -26,7 +27,7 @@ STOPPED = "Stopped. What is listed above is here. Give the same command again to
 STOPPED_BY_CTRL_C = 130
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Import conversations of ChatGPT, Claude, Open WebUI, LibreChat, Windowseat, or messages in OpenAI's format, "
         "from ZIP or JSON files. Given again, it adds only what is new: so also after it was interrupted."

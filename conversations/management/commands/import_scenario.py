@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from chatsite.accounts.models import User
+from conversations.management.database_command import DatabaseCommand
 from conversations.services.scenarios.scenario_file import MOST_BYTES, problems_of, read_document
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Store the scenario of a file that export_scenario, or a person's page, has written. "
         "Its window policy may be any dotted path, also one that WINDOW_POLICIES does not offer."

@@ -5,15 +5,16 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from conversations.core.errors.stored_errors import sentence_for
+from conversations.management.database_command import DatabaseCommand
 from conversations.models import McpServer
 from conversations.services.scenarios.mcp_servers import list_tools
 from conversations.tools.mcp_tools import server_tools
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "List the tools of an MCP server again and store the list."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

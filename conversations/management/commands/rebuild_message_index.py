@@ -6,13 +6,14 @@ import uuid
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from conversations.management.database_command import DatabaseCommand
 from conversations.models import Conversation, MessageIndex
 from conversations.services.message_index.index_messages import rebuild_index
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """The site may go on meanwhile; until a conversation is done, recall finds less in it."""
 
     help = "Rebuild the index of older messages, of one conversation or of all, as after a change of SEARCH_LANGUAGE."

@@ -5,14 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from conversations.management.database_command import DatabaseCommand
 from conversations.services.ledger.recompute_ledger_sums import LedgerSumDifference, recompute_ledger_sums
 from conversations.services.ledger.recompute_rolled_up_sums import RolledUpDifference, recompute_rolled_up_sums
 from conversations.services.ledger.recompute_spending import Difference, recompute_spending
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """Prints each sum that was wrong and what it is now; the site may go on meanwhile."""
 
     help = "Recompute the sums behind spending limits and figures from the ledger."

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce, Greatest, Now
 from django.utils import timezone
 
 from chatsite.accounts.models import User
+from conversations.management.database_command import DatabaseCommand
 from conversations.models import Conversation
 from conversations.models.retention_rule import MOST_DAYS
 from conversations.selectors.retention.deadlines import (
@@ -46,7 +47,7 @@ COLUMNS = "{:<36}  {:<9}  {:<30}  {:>5}  {:<10}  {:<10}  {}"
 HEADINGS = COLUMNS.format("CONVERSATION", "SCENARIO", "OWNER", "DAYS", "TOUCHED", "GOES", "STATE")
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Show which conversations retention deletes, and when. Nothing is changed, unless --apply is given."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

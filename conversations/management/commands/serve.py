@@ -30,7 +30,7 @@ from conversations.management.startup import (
     database_sentence,
     listen,
     migrate,
-    require_schema,
+    require_database,
 )
 from conversations.management.supervisor import GaveUp, Program, Supervisor
 from conversations.metrics import shared_metrics
@@ -117,10 +117,12 @@ class Command(BaseCommand):
             raise CommandError(database_sentence(error)) from None
 
     def _prepare(self) -> str:
-        """Check the settings and the database, migrate, and return the banner."""
+        """Check the settings and the database, migrate if it is this process's to do, and return the banner."""
+        require_database(will_migrate=settings.MIGRATE_ON_START)
         self.check(databases=list(connections))
-        migrate()
-        require_schema()
+        if settings.MIGRATE_ON_START:
+            migrate()
+            require_database()
         return banner(first_admin_url=first_admin_url())
 
 

@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from dataclasses import replace
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import CharField, Q, Value
 from django.db.models.functions import Cast, Replace
 
@@ -15,6 +15,7 @@ from conversations.core.errors import PolicyFailed
 from conversations.core.window.budget import LanguageModel
 from conversations.core.window.compute_window import Window
 from conversations.core.window.policies import BUILT_IN, WindowPolicy
+from conversations.management.database_command import DatabaseCommand
 from conversations.management.window_table import window_lines
 from conversations.models import Conversation
 from conversations.selectors.conversations.system_texts import system_texts
@@ -26,7 +27,7 @@ from conversations.services.messages.estimate_draft import DraftEstimate, estima
 LARGEST_ID = 2**63 - 1
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Show the window that a message would be sent in, without sending it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,0 +1,9 @@
+"""The schema of a database: what made it, whether this code can work with it, and how it is migrated.
+
+    problems.py    schema_problem(): one sentence on why a database can't be used, or none
+    history.py     which migrations were applied, by which version, and what they looked like
+    executor.py    migrates: short waits for locks, again after a kill
+    operations.py  what migrations after the initial ones are made of
+
+`manage.py migrate` and a start do it.
+"""

@@ -1,0 +1,163 @@
+"""Why this code can't work with a database, as one sentence and what to do: for starts, commands and `/readyz`."""
+
+from __future__ import annotations
+
+import re
+
+from psycopg import Connection
+
+from chatsite.postgres.checks import OLDEST_VERSION
+from chatsite.version import product_version
+
+from .columns import schema_difference
+from .history import MigrationHistory, read_migration_history
+
+OLDEST_PGVECTOR = (0, 7)  # the first with half precision
+INSTALL_PGVECTOR = "Debian: postgresql-18-pgvector; image: pgvector/pgvector:pg18"
+EXTENSION = """
+SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
+       EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')
+"""
+# Of extensions, and of schemas that are not looked in, may be tables of others.
+TABLES = """
+SELECT relname FROM pg_class
+WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = ANY(current_schemas(false)::regnamespace[])
+AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
+ORDER BY relname
+"""
+# They have been there since the first commits, and no other project has them all.
+OUR_TABLES = {"accounts_user", "conversations_conversation", "conversations_message"}
+
+
+def schema_problem(connection: Connection, *, will_migrate: bool = False, allows_newer: bool = False) -> str:
+    """Return a sentence on why this code can't work with the database behind *connection*, and what to do; else "".
+
+    A process that *will_migrate* may find it empty, older or half upgraded. One that runs already while a newer
+    version upgrades *allows_newer*: for one version the schema serves both.
+    """
+    history = read_migration_history(connection)
+    [(pgvector, is_available)] = connection.execute(EXTENSION)
+    return (
+        server_problem(connection.info.server_version // 10_000)
+        or foreign_problem(table_names(connection), history, database=connection.info.dbname)
+        or history_problem(history, will_migrate=will_migrate, allows_newer=allows_newer)
+        or pgvector_problem(pgvector, is_available=is_available, is_made=bool(history.applied))
+        or ("" if history.waiting else difference_problem(connection))
+    )
+
+
+def table_names(connection: Connection) -> list[str]:
+    """Return the tables and views of the database that belong to no extension."""
+    return [name for (name,) in connection.execute(TABLES)]
+
+
+def server_problem(version: int) -> str:
+    """*version* is the major version: 15 for 15.4."""
+    if version >= OLDEST_VERSION:
+        return ""
+    return (
+        f"The database server is PostgreSQL {version}, and Windowseat needs {OLDEST_VERSION} or later. Upgrade it, or "
+        "leave DATABASE_URL empty for the embedded one."
+    )
+
+
+def foreign_problem(tables: list[str], history: MigrationHistory, *, database: str) -> str:
+    """Return a sentence if the database has tables, and they are not ours."""
+    if not tables or history.made is not None or set(tables) >= OUR_TABLES:
+        return ""
+    return (
+        f"The database {database} has tables that are not Windowseat's, such as {tables[0]}. Set DATABASE_URL to a "
+        "database of its own, which is empty; nothing was changed in this one."
+    )
+
+
+def history_problem(
+    history: MigrationHistory,
+    *,
+    what: str = "The database",
+    will_migrate: bool = False,
+    allows_newer: bool = False,
+) -> str:
+    """Return a sentence if the migrations that made *what*, a database or a backup, are not those of this code."""
+    if history.applied and (history.made is None or (history.changed and not history.unknown)):
+        return (
+            f"{what} was made by an unreleased state of Windowseat, which no release can upgrade. Begin with an empty "
+            "database; docs/upgrading.md says what can be taken along."
+        )
+    if not allows_newer and (problem := newer_problem(history, what=what)):
+        return problem
+    if will_migrate or not history.waiting:
+        return ""
+    return _unfinished_problem(history, what) or _waiting_problem(history, what)
+
+
+def newer_problem(history: MigrationHistory, *, what: str = "The database") -> str:
+    """Return a sentence if *what* has migrations that this code doesn't have."""
+    if not history.unknown:
+        return ""
+    made = history.made or {}
+    versions = [made[key].version for key in history.unknown if key in made]
+    later = f"version {max(versions, key=_version_key)}" if versions else "a later version"
+    return (
+        f"{what} was made by {later} of Windowseat, and this is {product_version()}. Use that version or a later one; "
+        "to go back, restore the backup from before the upgrade."
+    )
+
+
+def pgvector_problem(installed: str | None, *, is_available: bool, is_made: bool) -> str:
+    """*installed* is its version in the database; one that is not made yet gets it, if it *is_available*."""
+    needed = ".".join(map(str, OLDEST_PGVECTOR))
+    if installed is None:
+        if not is_available:
+            return (
+                f"The database server has no pgvector. Install it there ({INSTALL_PGVECTOR}), or leave DATABASE_URL "
+                "empty: the embedded PostgreSQL has it."
+            )
+        if is_made:
+            return (
+                "The extension pgvector is missing in the database. As a superuser in it: CREATE EXTENSION vector; "
+                "what its columns held has to be restored from a backup."
+            )
+        return ""
+    if _version_key(installed) < OLDEST_PGVECTOR:
+        return (
+            f"The database has pgvector {installed}, and Windowseat needs {needed} or later. Install it on the server "
+            f"({INSTALL_PGVECTOR}), then in the database: ALTER EXTENSION vector UPDATE."
+        )
+    return ""
+
+
+def difference_problem(connection: Connection) -> str:
+    """Return a sentence if the database lacks what its migrations have made, or has more than fits."""
+    if not (difference := schema_difference(connection)):
+        return ""
+    return (
+        f"The database is not as its migrations have made it: {difference}. It was changed by hand, or restored in "
+        "part: restore a backup."
+    )
+
+
+def _unfinished_problem(history: MigrationHistory, what: str) -> str:
+    if not history.unfinished or history.made is None:
+        return ""
+    app, name = history.unfinished[0]
+    began_at = history.made[app, name].began_at
+    return (
+        f"{what} is half upgraded: {app}.{name} began at {began_at} UTC and has not ended. If no process is at it, run "
+        "manage.py migrate, which goes on with it."
+    )
+
+
+def _waiting_problem(history: MigrationHistory, what: str) -> str:
+    count = len(history.waiting)
+    if not history.applied:
+        return f"{what} is empty: {count} migrations are not applied. {MIGRATE}"
+    are = "migration is" if count == 1 else "migrations are"
+    return f"{what} is older than this version of Windowseat: {count} {are} not applied. {MIGRATE}"
+
+
+MIGRATE = "Run manage.py migrate, or start a web process with MIGRATE_ON_START on."
+
+
+def _version_key(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)))
