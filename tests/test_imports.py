@@ -105,7 +105,7 @@ HIDDEN_IN = {
     "docx": "conversations/parsing/formats/*.py",
     "lxml": "conversations/parsing/formats/*.py",
     "PIL": "conversations/parsing/picture_process.py",
-    "pillow_heif": "conversations/parsing/picture_process.py",
+    "pi_heif": "conversations/parsing/picture_process.py",
     "charset_normalizer": "conversations/parsing/decoding.py",
     "griffe": "conversations/tools/docstrings.py",
     "jsonschema": "conversations/tools/schema_checks.py",

@@ -118,10 +118,10 @@ def _has_more_scans(content: bytes, most: int) -> bool:
 
 def _load_decoders() -> None:
     """Load what decodes, before memory is limited: only that of HEIC is slow and large, and few pictures need it."""
-    import pillow_heif
+    import pi_heif
 
-    pillow_heif.register_heif_opener(thumbnails=False)
-    pillow_heif.options.DECODE_THREADS = 1
+    pi_heif.register_heif_opener(thumbnails=False)
+    pi_heif.options.DECODE_THREADS = 1
     Image.MAX_IMAGE_PIXELS = None  # our own bound says by how much
 
 
