@@ -2,7 +2,7 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run backup manage test test-fast lint lint-js format typecheck clients codex soak faults bench peers lock docs pictures messages hooks production static
+.PHONY: help run backup manage test test-fast lint lint-js format typecheck clients codex soak faults bench peers lock docs pictures messages hooks release production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -112,6 +112,9 @@ pictures: $(INSTALLED)  ## Make the pictures in docs/images again, from a runnin
 
 messages: $(INSTALLED)  ## Bring the catalogs of translations up to date with the code, and compile them
 	@$(PYTHON) -m tests.catalogs $(ARGS)
+
+release: $(INSTALLED)  ## Build wheel, source archive, bill of materials and checksums of the last commit into dist/
+	@$(PYTHON) -m tests.release
 
 hooks: $(INSTALLED)  ## Run the style checks before every commit in this checkout
 	@$(PYTHON) -m pre_commit install

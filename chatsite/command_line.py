@@ -10,7 +10,7 @@ from chatsite.folders import CODE, IS_CHECKOUT
 from chatsite.version import product_version
 
 NAME = "windowseat"
-START, DOCTOR = "serve", "doctor"
+START = "serve"
 HELP = """\
 Windowseat: web chat with accounts for any OpenAI-compatible language model. Use: windowseat COMMAND
 
@@ -19,7 +19,7 @@ Windowseat: web chat with accounts for any OpenAI-compatible language model. Use
   backup FILE         write all data of the site into one file while it runs
   verify_backup FILE  restore a backup into a throw-away database and check it
   restore FILE        fill the empty database of a new site from a backup
-  doctor              try settings, database, provider, mail and the rest, and say what to do
+  check               check the settings
   help --commands     list all commands; help COMMAND says more of one
 
 Settings come from the environment, or from a file .env in the folder of the data. That is VAR_DIR if it is set, else
@@ -56,11 +56,6 @@ def run_command(arguments: list[str]) -> None:
     try:
         execute_from_command_line(arguments)
     except ImproperlyConfigured as error:
-        if arguments[1:2] == [DOCTOR]:
-            from chatsite.checkup import describe_wrong_setting
-
-            sys.stdout.write(describe_wrong_setting(str(error), is_json="--json" in arguments) + "\n")
-            sys.exit(1)
         sys.exit(f"A setting is wrong: {error}")
 
 
@@ -75,4 +70,4 @@ def spell_command(name: str, *arguments: str) -> str:
     """Return what an operator writes to run a management command here."""
     if not IS_CHECKOUT:
         return shlex.join([NAME, "run" if name == START else name, *arguments])
-    return "make run" if name == START else f"make manage ARGS={shlex.quote(shlex.join([name, *arguments]))}"
+    return "make run" if name == START else shlex.join(["manage.py", name, *arguments])

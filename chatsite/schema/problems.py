@@ -6,6 +6,7 @@ import re
 
 from psycopg import Connection
 
+from chatsite.command_line import spell_command
 from chatsite.postgres.checks import OLDEST_VERSION
 from chatsite.version import product_version
 
@@ -144,7 +145,7 @@ def _unfinished_problem(history: MigrationHistory, what: str) -> str:
     began_at = history.made[app, name].began_at
     return (
         f"{what} is half upgraded: {app}.{name} began at {began_at} UTC and has not ended. If no process is at it, run "
-        "manage.py migrate, which goes on with it."
+        f"{spell_command('migrate')}, which goes on with it."
     )
 
 
@@ -156,7 +157,7 @@ def _waiting_problem(history: MigrationHistory, what: str) -> str:
     return f"{what} is older than this version of Windowseat: {count} {are} not applied. {MIGRATE}"
 
 
-MIGRATE = "Run manage.py migrate, or start a web process with MIGRATE_ON_START on."
+MIGRATE = f"Run {spell_command('migrate')}, or start a web process with MIGRATE_ON_START on."
 
 
 def _version_key(version: str) -> tuple[int, ...]:

@@ -51,7 +51,7 @@ def test_run_is_serve_and_every_other_command_is_passed_on(monkeypatch):
 
 def test_commands_are_spelt_as_they_are_written_here(monkeypatch):
     assert command_line.spell_command("serve") == "make run"
-    assert command_line.spell_command("restore", "my chats") == """make manage ARGS='restore '"'"'my chats'"'"''"""
+    assert command_line.spell_command("restore", "my chats") == "manage.py restore 'my chats'"
     monkeypatch.setattr(command_line, "IS_CHECKOUT", False)
     assert command_line.spell_command("serve") == "windowseat run"
     assert command_line.spell_command("restore", "my chats") == "windowseat restore 'my chats'"

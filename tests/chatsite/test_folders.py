@@ -1,4 +1,4 @@
-"""Where the data of an installed package go. tests/test_wheel.py starts one."""
+"""Where the data of an installed package go. tests/test_release.py starts one."""
 
 from __future__ import annotations
 

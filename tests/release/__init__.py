@@ -1,0 +1,1 @@
+"""What `make release` builds: wheel, source archive, bill of materials, exact versions, checksums."""
