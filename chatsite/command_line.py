@@ -10,7 +10,7 @@ from chatsite.folders import CODE, IS_CHECKOUT
 from chatsite.version import product_version
 
 NAME = "windowseat"
-START = "serve"
+START, DOCTOR = "serve", "doctor"
 HELP = """\
 Windowseat: web chat with accounts for any OpenAI-compatible language model. Use: windowseat COMMAND
 
@@ -19,7 +19,7 @@ Windowseat: web chat with accounts for any OpenAI-compatible language model. Use
   backup FILE         write all data of the site into one file while it runs
   verify_backup FILE  restore a backup into a throw-away database and check it
   restore FILE        fill the empty database of a new site from a backup
-  check               check the settings
+  doctor              try settings, database, provider, mail and the rest, and say what to do
   help --commands     list all commands; help COMMAND says more of one
 
 Settings come from the environment, or from a file .env in the folder of the data. That is VAR_DIR if it is set, else
@@ -56,6 +56,11 @@ def run_command(arguments: list[str]) -> None:
     try:
         execute_from_command_line(arguments)
     except ImproperlyConfigured as error:
+        if arguments[1:2] == [DOCTOR]:
+            from chatsite.checkup import describe_wrong_setting
+
+            sys.stdout.write(describe_wrong_setting(str(error), is_json="--json" in arguments) + "\n")
+            sys.exit(1)
         sys.exit(f"A setting is wrong: {error}")
 
 

@@ -26,7 +26,7 @@ def register_worker_probe() -> None:
 
 def _look() -> Finding:
     try:
-        return judge_workers(worker_status(), _lease_over_seconds())
+        return judge_workers(worker_status(), lease_over_seconds())
     finally:
         connection.close()
 
@@ -41,7 +41,8 @@ def judge_workers(status: WorkerStatus, lease_over_seconds: float) -> Finding:
     return OK
 
 
-def _lease_over_seconds() -> float:
+def lease_over_seconds() -> float:
+    """Return how long the oldest lease is over."""
     with connection.cursor() as cursor:
         cursor.execute(LEASE_OVER)
         [seconds] = cursor.fetchone()

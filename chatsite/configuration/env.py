@@ -47,11 +47,12 @@ class Setting:
 class Environment:
     """Typed access to a mapping of strings; remembers what was declared. Relative paths start in *folder*.
 
-    *written* are the names that stand in `.env`, where a name that no setting has is a mistake.
+    *written* are the names that stand in *file*, `.env`, where a name that no setting has is a mistake.
     """
 
     values: Mapping[str, str]
     folder: Path = Path()
+    file: Path = Path(".env")
     written: Collection[str] = ()
     declared: dict[str, Setting] = field(default_factory=dict)
 
@@ -159,7 +160,7 @@ def load_environment(folder: Path, process: Mapping[str, str] = os.environ) -> E
     """Return the environment: what *process* has, and for the rest *folder*'s `.env`, or the file ENV_FILE names."""
     dotenv = folder / process.get("ENV_FILE", ".env")
     written = read_dotenv(dotenv)
-    return Environment({**written, **process}, folder, written=tuple(written))
+    return Environment({**written, **process}, folder, file=dotenv, written=tuple(written))
 
 
 def _read_value(name: str, path: Path) -> str:

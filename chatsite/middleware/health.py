@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.utils.decorators import sync_and_async_middleware
 
 from chatsite.health.readiness import Readiness, readiness, readiness_async
+from chatsite.health.seen_request import describe_request, is_asked_by_doctor
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,8 @@ def HealthMiddleware(get_response: Any) -> Any:  # noqa: N802 -- Django names mi
             return liveness()
         if request.path_info == READINESS:
             return readiness_response(request, await readiness_async())
+        if is_asked_by_doctor(request):
+            return JsonResponse(describe_request(request), headers=HEADERS)
         response: HttpResponseBase = await get_response(request)
         return response
 
@@ -42,6 +45,8 @@ def HealthMiddleware(get_response: Any) -> Any:  # noqa: N802 -- Django names mi
             return liveness()
         if request.path_info == READINESS:
             return readiness_response(request, readiness())
+        if is_asked_by_doctor(request):
+            return JsonResponse(describe_request(request), headers=HEADERS)
         response: HttpResponseBase = get_response(request)
         return response
 

@@ -1,0 +1,71 @@
+"""`manage.py doctor`: try what this site is made of, and say of each part whether it is well and what to do."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from argparse import ArgumentParser
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from chatsite.checkup import Line, hide_secrets, line_as_text, lines_as_json, worst_state
+from conversations.management.doctor.checks import CHECKS, run_checks
+from conversations.management.doctor.options import Options
+
+LAST = {
+    "ok": "All is well.",
+    "look": "Nothing is broken; see whether the lines that say look are as you mean them.",
+    "bad": "See the lines that say bad first.",
+}
+
+
+class Command(BaseCommand):
+    help = (
+        "Try settings, database, Redis, provider, mail and the rest of this site, and say what to do. Each line begins "
+        "with ok, look or bad; the exit code is 1 if one is bad. Nothing is changed, and no secret is printed."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("subjects", nargs="*", choices=[*CHECKS, []], help="try these alone", metavar="SUBJECT")
+        parser.add_argument("--json", action="store_true", dest="is_json", help="say it as JSON")
+        parser.add_argument(
+            "--completion", action="store_true", dest="completes", help="also ask for a few tokens, which cost money"
+        )
+        parser.add_argument("--mail", metavar="ADDRESS", default="", dest="mail_to", help="also send a mail there")
+        parser.add_argument("--url", default="", help="ask the running site there, in place of SITE_URL")
+
+    def handle(
+        self, *, subjects: list[str], is_json: bool, completes: bool, mail_to: str, url: str, **options: Any
+    ) -> None:
+        found: list[Line] = []
+        secrets = all_secrets()
+        chosen = subjects or list(CHECKS)
+        for lines in run_checks(chosen, Options(completes=completes, mail_to=mail_to, url=url)):
+            for line in hide_secrets(lines, secrets):
+                found.append(line)
+                if not is_json:
+                    self._write(line)
+        self.stdout.write(lines_as_json(found) if is_json else f"\n{LAST[worst_state(found)]}")
+        if worst_state(found) == "bad":
+            sys.exit(1)
+
+    def _write(self, line: Line) -> None:
+        columns = shutil.get_terminal_size().columns
+        self.stdout.write(line_as_text(line, columns=columns, has_colours=self.stdout.isatty()))
+        self.stdout.flush()
+
+
+def all_secrets() -> set[str]:
+    """Return what no line may have: the secrets of the settings, and the passwords inside of them."""
+    secrets = {*settings.ENV.secrets(), settings.SECRET_KEY}
+    for secret in tuple(secrets):
+        try:
+            password = urlsplit(secret).password or ""
+        except ValueError:
+            continue
+        secrets |= {password, unquote(password)}
+    return secrets
