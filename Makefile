@@ -2,7 +2,7 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run backup manage test test-fast lint lint-js format typecheck clients codex soak faults bench peers lock docs pictures messages hooks release production static
+.PHONY: help run backup manage test test-fast lint lint-js format typecheck clients schemas codex soak faults bench peers lock docs pictures messages hooks release production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -17,6 +17,7 @@ ALL_TESTS := --numprocesses 3 --dist loadfile --no-loadscope-reorder --max-worke
 EXTRA = $(PYTHON) -c 'import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	print(*project["optional-dependencies"][sys.argv[1]], sep="\n")'
 CLIENTS := .clients/installed-for
+SCHEMAS := .schemas/installed-for
 
 # A .venv knows its own absolute path. One that was moved, copied or has lost its Python is made again.
 ifneq ($(shell test -x $(PYTHON) && cat $(INSTALLED) 2>/dev/null),$(shell pwd -P))
@@ -86,6 +87,17 @@ codex: $(INSTALLED)  ## Run OpenAI's Codex command line against the API, install
 	@npm ci --prefix .clients/codex --loglevel=error
 	@WINDOWSEAT_CODEX=1 $(PYTHON) -m pytest tests/faults/test_codex.py $(ARGS)
 
+# Apart from the other tests: the schemas of Kubernetes take 108 MB.
+schemas: $(INSTALLED) $(SCHEMAS)  ## Check what is in deploy/ by the schemas of Kubernetes and compose, installed in .schemas
+	@WINDOWSEAT_SCHEMAS=1 $(PYTHON) -m pytest tests/deploy/test_schemas.py $(ARGS)
+
+$(SCHEMAS): tests/deploy/requirements.lock
+	@echo "Installing schemas into .schemas: half a minute, this once."
+	@test -x .schemas/venv/bin/python || $(PYTHON3) -m venv .schemas/venv
+	@.schemas/venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		-r tests/deploy/requirements.lock
+	@touch $@
+
 soak: $(INSTALLED)  ## Mixed traffic for two hours with processes that end, and what memory, files and invariants do
 	@$(PYTHON) -m tests.soak $(ARGS)
 
@@ -102,6 +114,7 @@ lock: $(INSTALLED)  ## Choose the newest versions that pyproject.toml allows and
 	@$(PIP_COMPILE) --extra dev --output-file requirements.lock pyproject.toml
 	@$(EXTRA) bench | $(PIP_COMPILE) --constraint requirements.lock --output-file requirements-bench.lock -
 	@$(EXTRA) clients | $(PIP_COMPILE) --output-file tests/clients/requirements.lock -
+	@$(EXTRA) schemas | $(PIP_COMPILE) --output-file tests/deploy/requirements.lock -
 
 docs: $(INSTALLED)  ## Build the site of the documents into dist/docs
 	@$(PYTHON) -m sphinx --quiet --fail-on-warning -c docs -b html . dist/docs

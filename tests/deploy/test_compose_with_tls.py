@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 from ipaddress import ip_address, ip_network
-from typing import Any
 
-import yaml
-
+from tests.support.manifests import read_compose
 from tests.support.source import PROJECT
 
-OVERRIDE_FILE = PROJECT / "deploy/compose.caddy.yaml"
-
-
-class Loader(yaml.SafeLoader):
-    """YAML with compose's tag `!reset`, which takes away what the file below says."""
-
-
-RESET = object()
-Loader.add_constructor("!reset", lambda loader, node: RESET)
-
-
-def read_override() -> dict[str, Any]:
-    with OVERRIDE_FILE.open(encoding="utf-8") as file:
-        content: dict[str, Any] = yaml.load(file, Loader)
-    return content
-
-
-OVERRIDE = read_override()
-BASE = yaml.safe_load((PROJECT / "compose.yaml").read_text(encoding="utf-8"))
+OVERRIDE = read_compose("deploy/compose.caddy.yaml")
+BASE = read_compose("compose.yaml")
 CADDY = OVERRIDE["services"]["caddy"]
 
 
 def test_only_caddy_is_reached_from_outside():
-    assert OVERRIDE["services"]["app"]["ports"] is RESET
+    assert OVERRIDE["services"]["app"]["ports"] == [], "what compose.yaml opens is taken away"
     assert CADDY["ports"] == ["80:80", "443:443", "443:443/udp"]
     assert set(OVERRIDE["services"]) == {"app", "caddy"}
 
