@@ -3,6 +3,7 @@ import re
 import pytest
 
 from chatsite.accounts.models import User
+from chatsite.version import product_version
 from tests.support.inline_code import INLINE
 
 pytestmark = pytest.mark.django_db
@@ -25,6 +26,12 @@ def test_it_shows_the_address_and_saves_the_name(client, ada):
     client.post("/account/", {"name": "Ada <b>L</b>"})
     assert User.objects.get().name == "Ada <b>L</b>"
     assert "<b>L" not in client.get("/account/").content.decode()
+
+
+def test_it_tells_the_version_which_strangers_are_not_told(client, ada):
+    assert product_version() not in client.get("/accounts/login/").content.decode()
+    client.force_login(ada)
+    assert f"Windowseat {product_version()}, under the MIT licence" in client.get("/account/").content.decode()
 
 
 def test_it_changes_the_name_only(client, ada):

@@ -28,6 +28,7 @@ from chatsite.accounts.sessions.session_list import (
     list_sessions,
 )
 from chatsite.accounts.signed_in_request import SignedInRequest
+from chatsite.version import product_version
 
 
 @login_required
@@ -44,6 +45,7 @@ def account(request: SignedInRequest) -> HttpResponse:
         "readings_are_shown": settings.READINGS_SHOWN_TO_OWNERS,
         # The gate lets people leave with their account; what they wrote for their conversations is behind it.
         "notes_are_shown": find_admission(request.user.pk) is Admission.ADMITTED,
+        "version": product_version(),
     }
     return render(request, "account/account.html", context)
 

@@ -10,6 +10,7 @@ from django.db.utils import Error
 
 from chatsite.backups.kept_backups import NAMED
 from chatsite.checkup import Line
+from chatsite.command_line import spell_command
 from conversations.backup_probe import judge_backups
 from conversations.selectors.figures.backup_status import backup_status
 
@@ -44,7 +45,7 @@ def _check_schedule() -> Line:
         return Line("look", SUBJECT, database.AWAY)
     found = judge_backups(status, every_hours=settings.BACKUP_EVERY_HOURS)
     if found.state != "ok" or status is None or status.age_seconds is None:
-        advice = "See the log of the worker, or try manage.py backup --scheduled."
+        advice = f"See the log of the worker, or try {spell_command('backup', '--scheduled')}."
         return Line("bad", SUBJECT, f"{found.reason[:1].upper()}{found.reason[1:]}.", advice)
     return Line("ok", SUBJECT, f"The newest scheduled backup is {status.age_seconds / 3600:.1f} hours old.")
 
@@ -55,7 +56,7 @@ def _check_newest_file() -> Line:
         newest = max((path.stat().st_mtime for path in settings.BACKUP_FOLDER.glob(NAMED)), default=None)
     except OSError as error:
         return Line("look", SUBJECT, f"BACKUP_FOLDER can't be read: {error.strerror or error}.")
-    advice = "Set BACKUP_EVERY_HOURS=24, or run manage.py backup by cron. docs/backups.md says more."
+    advice = f"Set BACKUP_EVERY_HOURS=24, or run {spell_command('backup')} by cron. docs/backups.md says more."
     if newest is None:
         return Line("look", SUBJECT, f"No backups are scheduled, and none is in {settings.BACKUP_FOLDER}.", advice)
     days = max(0.0, time.time() - newest) / DAY_SECONDS

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 
 from chatsite.checkup import Line
+from chatsite.command_line import spell_command
 
 from .options import Options
 
@@ -44,7 +45,7 @@ def _try_server(mail_to: str) -> Line:
             )
         EmailMessage(
             f"Mail from {settings.SITE_NAME}",
-            "This mail was sent by manage.py doctor.",
+            f"This mail was sent by {spell_command('doctor')}.",
             to=[mail_to],
             connection=connection,
         ).send()
