@@ -21,6 +21,7 @@ TOOLS = {
     "firefox": (("firefox-esr", "firefox"), "needs Firefox: apt-get install firefox-esr"),
     "redis": (("redis-server",), "needs redis-server: apt-get install redis-server"),
     "nginx": (("nginx", "/usr/sbin/nginx"), "needs nginx: apt-get install nginx"),
+    "prometheus": (("promtool",), "needs promtool: apt-get install prometheus"),
     "systemd": (("systemd-analyze",), "needs systemd-analyze: apt-get install systemd"),
     "caddy": (("caddy",), "needs Caddy: apt-get install caddy"),
 }
