@@ -137,6 +137,7 @@ UNFOLD: dict[str, Any] = {
                     _page(_("Limits"), "speed", "accounts.limits"),
                     _page(_("Site budget"), "savings", "accounts.sitebudget"),
                     _page(_("Retention rules"), "auto_delete", "conversations.retentionrule"),
+                    _page(_("Privacy page"), "policy", "conversations.privacynotice"),
                     _page(_("Gate"), "key", "accounts.gate"),
                 ],
             },

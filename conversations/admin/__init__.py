@@ -3,7 +3,7 @@
 Django finds the pages by importing this package. `dashboard` is the first page; `base_admin` has the base classes.
 """
 
-from . import user
+from . import privacy_notice, user
 from .ledger import calibration, completion, price
 from .ledger import spending as spent
 from .retention import hold, rule
@@ -20,6 +20,7 @@ __all__ = [
     "mcp_server",
     "message",
     "price",
+    "privacy_notice",
     "reading",
     "rule",
     "run",

@@ -1375,6 +1375,19 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='PrivacyNotice',
+            fields=[
+                ('singleton', models.BooleanField(default=True, editable=False, primary_key=True, serialize=False)),
+                ('content', models.TextField(blank=True, help_text='Markdown. It stands above what the page says by itself of this site’s settings.', validators=[django.core.validators.MaxLengthValidator(50000)], verbose_name='text')),
+                ('changed_at', models.DateTimeField(auto_now=True, verbose_name='changed at')),
+            ],
+            options={
+                'verbose_name': 'privacy page',
+                'verbose_name_plural': 'privacy page',
+                'constraints': [models.CheckConstraint(condition=models.Q(('singleton', True)), name='privacy_notice_is_only_one')],
+            },
+        ),
+        migrations.CreateModel(
             name='RetentionMail',
             fields=[
                 ('owner', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to=settings.AUTH_USER_MODEL)),

@@ -24,6 +24,7 @@ from .passage import Passage
 from .path_change import PathChange
 from .picture import Picture, PictureFile, ScaledPicture
 from .price import Price
+from .privacy_notice import PrivacyNotice
 from .rating import Rating
 from .reading import Reading, ReadingStep, ReadWhat, SearchHit
 from .retention_mail import RetentionMail
@@ -76,6 +77,7 @@ __all__ = [
     "Picture",
     "PictureFile",
     "Price",
+    "PrivacyNotice",
     "Rating",
     "ReadWhat",
     "Reading",

@@ -126,6 +126,7 @@ API = (
 DOORS: dict[str, Door] = {
     **{f"conversations:{name}": Door.KEY for name in API},
     "conversations:api_description": Door.PUBLIC,
+    "conversations:privacy": Door.PUBLIC,
     **{f"conversations:{name}": door for door, names in CONVERSATIONS.items() for name in names},
     **dict.fromkeys(
         ("admin:index", "admin:search", "admin:jsi18n", "admin:app_list", "admin:autocomplete"), Door.STAFF

@@ -1,4 +1,6 @@
-"""Base classes of admin pages: edit conflicts, forms with a single save button, colours of states."""
+"""Base classes of admin pages: edit conflicts, forms with a single save button, models of one row, colours
+of states.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import IntegrityError
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -41,6 +44,32 @@ class SingleSaveButtonAdmin(ModelAdmin):
         context = {**(extra_context or {}), **ONLY_SAVE}
         response: HttpResponse = super().changeform_view(request, object_id, form_url, context)
         return response
+
+
+class OneRowAdmin(SingleSaveButtonAdmin, EditConflictAdmin):
+    """One form, without a list, for a model of at most one row."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        if not self.has_view_or_change_permission(request):
+            refusal: HttpResponse = super().changelist_view(request, extra_context)
+            return refusal
+        return redirect(self._page("change"), True) if self._is_stored() else redirect(self._page("add"))
+
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Change the row instead of adding a second one. (The permission can't say so: every page asks for it.)"""
+        if self.has_add_permission(request) and self._is_stored():
+            return redirect(self._page("change"), True)
+        response: HttpResponse = super().add_view(request, *args, **kwargs)
+        return response
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def _is_stored(self) -> bool:
+        return bool(self.model._default_manager.exists())
+
+    def _page(self, verb: str) -> str:
+        return f"admin:{self.opts.app_label}_{self.opts.model_name}_{verb}"
 
 
 class StateColours(dict[str, str]):

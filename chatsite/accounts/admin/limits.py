@@ -7,13 +7,12 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import F, QuerySet
 from django.forms import BaseInlineFormSet
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import StackedInline
 from unfold.decorators import display
 
-from chatsite.accounts.admin.base_admin import EditConflictAdmin, SingleSaveButtonAdmin
+from chatsite.accounts.admin.base_admin import EditConflictAdmin, OneRowAdmin
 from chatsite.accounts.admin.limits_form import EVERYONE, FIELD_TEXTS, ROLES, LimitsForm, SiteBudgetForm, format_figure
 from chatsite.accounts.limits import LIMITS, inherited_limits
 from chatsite.accounts.models import Limits, Role, SiteBudget, User
@@ -86,13 +85,8 @@ class PersonalLimits(StackedInline):
     max_num = 1
 
 
-CHANGE = "admin:accounts_sitebudget_change"
-
-
 @admin.register(SiteBudget)
-class SiteBudgetAdmin(SingleSaveButtonAdmin, EditConflictAdmin):
-    """One form, without a list."""
-
+class SiteBudgetAdmin(OneRowAdmin):
     form = SiteBudgetForm
     fieldsets = [
         (
@@ -105,21 +99,3 @@ class SiteBudgetAdmin(SingleSaveButtonAdmin, EditConflictAdmin):
             },
         )
     ]
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        if not self.has_view_or_change_permission(request):
-            refusal: HttpResponse = super().changelist_view(request, extra_context)
-            return refusal
-        if SiteBudget.objects.exists():
-            return redirect(CHANGE, True)
-        return redirect("admin:accounts_sitebudget_add")
-
-    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Change the budget instead of adding a second one. (The permission can't say so: every page asks for it.)"""
-        if self.has_add_permission(request) and SiteBudget.objects.exists():
-            return redirect(CHANGE, True)
-        response: HttpResponse = super().add_view(request, *args, **kwargs)
-        return response
-
-    def has_delete_permission(self, request: HttpRequest, obj: SiteBudget | None = None) -> bool:
-        return False

@@ -1,0 +1,24 @@
+"""The privacy page in the admin: the site's own words on it."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+
+from chatsite.accounts.admin.base_admin import OneRowAdmin
+from conversations.models import PrivacyNotice
+
+
+@admin.register(PrivacyNotice)
+class PrivacyNoticeAdmin(OneRowAdmin):
+    fieldsets = [
+        (
+            None,
+            {
+                "description": _(
+                    "Who runs this site, what for, and whom to ask. All can read it, also without an account."
+                ),
+                "fields": ["content"],
+            },
+        )
+    ]
