@@ -13,9 +13,9 @@ import time
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, AsyncIterator
-from pathlib import Path
 from typing import cast
 
+from chatsite.folders import CODE
 from conversations.core.errors import DocumentDamaged, DocumentTooCostly, DocumentTooLong
 from conversations.parsing.parsed import (
     MOST_CHARACTERS,
@@ -33,10 +33,9 @@ Pipes = tuple[StreamWriter, StreamReader, StreamReader]
 
 logger = logging.getLogger(__name__)
 
-PROJECT = Path(__file__).resolve().parents[2]
 # -P: nothing is imported from where it runs; -B: nothing is written
 COMMAND = (sys.executable, "-P", "-B", "-m", "conversations.parsing.child_process")
-ENVIRONMENT = {"PYTHONPATH": str(PROJECT), "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
+ENVIRONMENT = {"PYTHONPATH": str(CODE), "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 MOST_LOGGED_BYTES = 2_000
 END_SECONDS = 5
 WAIT_FACTOR = 4  # times its processor time: it gives way to every other process, and all may be busy

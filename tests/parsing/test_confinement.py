@@ -12,7 +12,8 @@ from subprocess import PIPE
 
 import pytest
 
-from conversations.parsing.parse import ENVIRONMENT, PROJECT
+from chatsite.folders import CODE
+from conversations.parsing.parse import ENVIRONMENT
 from conversations.parsing.sandbox.landlock import CREATE_RULESET, TELL_VERSION, allow_reading_beneath
 from conversations.parsing.sandbox.seccomp import ARCHITECTURES, filter_system_calls
 
@@ -53,9 +54,9 @@ PYTHONS_OWN_WAYS = [
     "open('/tmp/windowseat-out', 'w')",
     "open('/etc/passwd')",
     "Path('/proc/self/environ').read_bytes()",
-    f"open({str(PROJECT / 'pyproject.toml')!r})",
-    f"open({str(PROJECT / '.env')!r})",
-    f"open({str(PROJECT / 'conversations' / '..' / 'pyproject.toml')!r})",
+    f"open({str(CODE / 'pyproject.toml')!r})",
+    f"open({str(CODE / '.env')!r})",
+    f"open({str(CODE / 'conversations' / '..' / 'pyproject.toml')!r})",
     "os.open('/etc/passwd', os.O_RDONLY)",
     "os.remove('/tmp/windowseat-out')",
     "os.mkdir('/tmp/windowseat-out')",
@@ -155,7 +156,7 @@ print([{calls}], seen)
     assert done.stdout == f"{[(-1, 1)] * len(ways)} [-1]\n", done.stderr
 
 
-FILES = ["/etc/passwd", "/proc/self/environ", str(PROJECT / "pyproject.toml"), "/dev/null"]
+FILES = ["/etc/passwd", "/proc/self/environ", str(CODE / "pyproject.toml"), "/dev/null"]
 
 
 @needs_seccomp

@@ -15,16 +15,15 @@ import os
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from chatsite.folders import CODE
 from conversations.core.errors import MalformedEmbeddings, ProviderTimedOut, ProviderUnavailable
 from conversations.core.money.usage import Usage
 
 from .embeddings import EmbeddingRequest, Embeddings, Vector
 
 logger = logging.getLogger(__name__)
-PROJECT: Final = Path(__file__).resolve().parents[3]
 CHILD = "conversations.providers.local_embeddings.child_process"
 MOST_TEXTS_AT_ONCE = 8
 MOST_CHARACTERS_AT_ONCE = 6_000  # together, unless one text alone has more
@@ -161,6 +160,6 @@ def _environment() -> dict[str, str]:
     """Return what the child needs: none of the site's secrets, and no more than half of the processors."""
     kept = {name: os.environ[name] for name in KEPT_OF_ENVIRONMENT if name in os.environ}
     threads = str(max(1, (os.cpu_count() or 1) // 2))
-    path = os.pathsep.join(filter(None, (str(PROJECT), os.environ.get("PYTHONPATH"))))
+    path = os.pathsep.join(filter(None, (str(CODE), os.environ.get("PYTHONPATH"))))
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
     return {**kept, "PYTHONPATH": path, "LC_ALL": "C.UTF-8", **dict.fromkeys(names, threads)}

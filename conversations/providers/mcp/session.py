@@ -18,10 +18,10 @@ from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from threading import BoundedSemaphore, Lock
 from typing import Any, Final
 
+from chatsite.folders import CODE
 from conversations.core.errors import ToolBusy, ToolError, ToolResultTooLarge, ToolTimedOut
 from conversations.core.errors.error_messages import gettext_noop
 from conversations.core.tools.listed_tools import Listing
@@ -35,7 +35,6 @@ from .process_protocol import (
     write_line,
 )
 
-PROJECT: Final = Path(__file__).resolve().parents[3]
 CHILD: Final = "conversations.providers.mcp.child_process"
 logger = logging.getLogger(__name__)
 KEPT_OF_ENVIRONMENT: Final = ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH")  # and no secrets
@@ -148,7 +147,7 @@ class _WaitingChild:
 
 def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT_OF_ENVIRONMENT if name in os.environ}
-    return {**kept, "PYTHONPATH": str(PROJECT), "LC_ALL": "C.UTF-8"}
+    return {**kept, "PYTHONPATH": str(CODE), "LC_ALL": "C.UTF-8"}
 
 
 _child: Final = _WaitingChild()
