@@ -20,6 +20,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -35,6 +36,11 @@ PART_BYTES = 16 * 2**20
 DRAFT = ".{}.part"  # the name of a file while it is written
 WITHOUT_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}  # as exFAT on a USB disk says
 LARGEST_MEMBER_BYTES = 64 * 2**20  # of a file that may come from elsewhere
+# The first lines of `key.age`; scrypt takes 1 KB of memory to the power of two that stands there.
+# https://github.com/C2SP/C2SP/blob/main/age.md#scrypt-recipient-stanza (2026-11-28)
+KEY_HEAD = re.compile(rb"age-encryption\.org/v1\n-> scrypt \S+ (\d{1,2})\n")
+MEMORY_FOR_KEY = 0.5  # of the machine's
+LONGEST_NAME = 80  # of a member or a version, in what people are told
 
 
 class BackupUnreadable(Exception):
@@ -176,6 +182,7 @@ class BackupFile:
             if name == END:
                 if _object_from(data) != {"parts": parts, "sha256": digest.hexdigest()} or contents is None:
                     break
+                _require_secret_key(contents)
                 return contents
             digest.update(data)
             contents = _object_from(data) if name == CONTENTS else contents
@@ -209,7 +216,7 @@ class BackupFile:
             if name in (HEAD, KEY) or not is_encrypted:
                 yield name, data
             elif not name.endswith(".age"):
-                raise BackupUnreadable(f"{self.path} is damaged: {name} is not encrypted.")
+                raise BackupUnreadable(f"{self.path} is damaged: {_plain(name)} is not encrypted.")
             elif key is None:
                 raise BackupUnreadable(f"{self.path} is damaged: its key is missing.")
             else:
@@ -217,13 +224,14 @@ class BackupFile:
                     yield name.removesuffix(".age"), pyrage.decrypt(data, [key])
                 except pyrage.DecryptError:
                     raise BackupUnreadable(
-                        f"{self.path} is damaged: {name} was changed. Nothing of it was used."
+                        f"{self.path} is damaged: {_plain(name)} was changed. Nothing of it was used."
                     ) from None
 
     def _unlock(self, data: bytes) -> pyrage.x25519.Identity:
         """Return the key of the parts. It takes a second, so that guessing does, too: once for each key is enough."""
         if self._unlocked and self._unlocked[0] == data:
             return self._unlocked[1]
+        self._require_memory(data)
         try:
             key = pyrage.x25519.Identity.from_str(pyrage.passphrase.decrypt(data, self._passphrase).decode())
         except (pyrage.DecryptError, pyrage.IdentityError, UnicodeDecodeError) as error:
@@ -236,14 +244,25 @@ class BackupFile:
         self._unlocked = data, key
         return key
 
+    def _require_memory(self, key: bytes) -> None:
+        """Raise `BackupUnreadable` for a key whose opening takes more memory than the machine can do without."""
+        head = KEY_HEAD.match(key)
+        needed_bytes = 1024 * 2 ** int(head[1]) if head else 0
+        if needed_bytes > MEMORY_FOR_KEY * _memory_bytes():
+            raise BackupUnreadable(
+                f"To open the key of {self.path} takes {needed_bytes / 2**30:,.1f} GB of memory. It was made by a much "
+                "faster machine, or changed to do harm. Try it on a machine with more memory."
+            )
+
     def _members(self) -> Iterator[tuple[str, bytes]]:
         try:
             with tarfile.open(self.path, mode="r|") as archive:
-                for member in archive:
-                    file = archive.extractfile(member) if member.isreg() else None
+                while member := archive.next():
+                    file = archive.extractfile(member) if member.isreg() and not member.issparse() else None
                     if file is None or member.size > LARGEST_MEMBER_BYTES:
                         raise BackupUnreadable(f"{self.path} is no backup of Windowseat, or damaged.")
                     yield member.name, file.read()
+                    archive.members.clear()  # type: ignore[attr-defined]  # it keeps what it knows of each
         except (tarfile.TarError, EOFError, ValueError) as error:
             raise BackupUnreadable(f"{self.path} is no backup of Windowseat, or damaged ({error}).") from error
         except OSError as error:
@@ -253,25 +272,41 @@ class BackupFile:
 def _head_from(data: bytes) -> BackupHead:
     read = _object_from(data)
     if read.get("format") != FORMAT:
-        made_by = read.get("version")
+        made_by = _plain(str(read.get("version")))
         raise BackupUnreadable(f"It is a backup of a later form, made by version {made_by}. Use that or a newer one.")
     try:
         return BackupHead(
-            version=str(read["version"]),
+            version=_plain(str(read["version"])),
             made_at=dt.datetime.fromisoformat(read["made_at"]).astimezone(dt.UTC),
             is_encrypted=read["is_encrypted"] is True,
             site=str(read.get("site")),
             is_scheduled=read.get("is_scheduled") is True,
         )
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise BackupUnreadable("It is damaged: what it says of itself is not whole.") from None
 
 
 def _object_from(data: bytes) -> dict[str, Any]:
     try:
         read = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         read = None
     if not isinstance(read, dict):
         raise BackupUnreadable("It is damaged: a part that should be JSON is none.")
     return read
+
+
+def _require_secret_key(contents: Mapping[str, Any]) -> None:
+    key = contents.get("secret_key")
+    if not isinstance(key, str) or not key.isascii() or not key.isprintable():
+        raise BackupUnreadable("It is damaged: it has no secret key.")
+
+
+def _plain(name: str) -> str:
+    """Return a name that stands in the file as a terminal may show it: short, and without what would steer that."""
+    return "".join(each if each.isprintable() else "?" for each in name[:LONGEST_NAME])
+
+
+def _memory_bytes() -> int:
+    """Return how much memory the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

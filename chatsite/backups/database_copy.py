@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -19,6 +19,7 @@ from chatsite.postgres.embedded.server import program
 
 COMPRESSION = "gzip:1"  # 4 takes two and a half times as long for a file that is 4 % smaller
 COPY_BYTES = 2**20
+MOST_SAID_BYTES = 64 * 1024
 LIBPQ_PARAMETERS = frozenset(option.keyword.decode() for option in Conninfo.get_defaults())
 NOT_BEFORE_17 = b"SET transaction_timeout = 0;\n"
 LINES_OF_SETTINGS = 40  # more than pg_restore writes before the first object
@@ -99,16 +100,18 @@ class _Running:
             self._environment["PGPASSWORD"] = str(address.get("password") or "")
         self._stdin = subprocess.PIPE if takes_input else subprocess.DEVNULL
         self._stdout = subprocess.PIPE if gives_output else subprocess.DEVNULL
+        self._said = b""
 
     def __enter__(self) -> _Running:
-        self._said = tempfile.TemporaryFile()
         try:
             self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603
-                self._command, stdin=self._stdin, stdout=self._stdout, stderr=self._said, env=self._environment
+                self._command, stdin=self._stdin, stdout=self._stdout, stderr=subprocess.PIPE, env=self._environment
             )
         except OSError as error:
-            self._said.close()
             raise DatabaseCopyFailed(f"{self._name} can't be started: {error.strerror or error}") from error
+        # In memory: it may be a full disk that the program complains of.
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
         return self
 
     @property
@@ -120,18 +123,25 @@ class _Running:
         return self._process.stdout  # type: ignore[return-value]
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        with self._said:
-            if kind is not None:
-                self._process.kill()
-            if self._process.stdout is not None:
-                self._process.stdout.close()
-            status = self._process.wait()
-            if kind is None and status:
-                raise DatabaseCopyFailed(self._describe(status))
+        if kind is not None:
+            self._process.kill()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        status = self._process.wait()
+        self._listening.join()
+        if kind is None and status:
+            raise DatabaseCopyFailed(self._describe(status))
+
+    def _listen(self) -> None:
+        """Keep the beginning of what the program says, and read the rest, so that it never waits."""
+        stderr: IO[bytes] = self._process.stderr  # type: ignore[assignment]
+        with stderr:
+            while piece := stderr.read1(4_096):  # type: ignore[attr-defined]
+                if len(self._said) < MOST_SAID_BYTES:
+                    self._said += piece
 
     def _describe(self, status: int) -> str:
-        self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        lines = self._said.decode(errors="replace").strip().splitlines()
         told = next((line for line in lines if "error" in line.lower() or "fatal" in line.lower()), "".join(lines[:1]))
         return f"{self._name} ended with {status}: {told[:500] or 'it said nothing'}"
 

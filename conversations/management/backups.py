@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,20 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError, connection, transaction
 from django.utils.crypto import salted_hmac
 
-from chatsite.backups.backup_file import PART_BYTES, BackupFile, BackupHead, BackupNotWritten, write_backup
-from chatsite.backups.database_copy import LIBPQ_PARAMETERS, dump_database, restore_database
+from chatsite.backups.backup_file import (
+    PART_BYTES,
+    BackupFile,
+    BackupHead,
+    BackupNotWritten,
+    BackupUnreadable,
+    write_backup,
+)
+from chatsite.backups.database_copy import (
+    LIBPQ_PARAMETERS,
+    DatabaseCopyFailed,
+    dump_database,
+    restore_database,
+)
 from chatsite.configuration.secret_key import keep_secret_key, kept_secret_key
 from chatsite.version import product_version
 from conversations.management.database_contents import (
@@ -36,6 +49,9 @@ ONE_MOMENT = (
 
 # What a server's owner has added, such as pg_stat_statements: the site needs none, and another server may lack them.
 OTHER_EXTENSIONS = "SELECT extname FROM pg_extension WHERE extname NOT IN ('plpgsql', 'vector')"
+
+
+FORM_OF_CONTENTS = {"tables": dict, "triggers": list, "windows": dict, "secrets": list, "sealed": str}
 
 
 class RestoreRefused(Exception):
@@ -113,18 +129,45 @@ def restore_backup(
         )
     tell(f"Reading {file.path} to its end")
     contents = file.check()
+    _require_whole(contents)
     if problem := find_other_schema(contents):
         raise RestoreRefused(f"{problem} Nothing was changed.")
     _add_vector_extension()
     _adopt_secret_key(contents["secret_key"], keeps_own=keeps_secret_key, tell=tell)
     tell("Restoring the database")
     restore_database(_address(), file.read_database())
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")  # without statistics the first questions would take long
-    tell("Comparing it with what the backup says")
-    wrong = find_missing_rows(contents)
-    migrate()
-    return head, wrong + find_damage(contents)
+    with faults_after_the_rows():
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")  # without statistics the first questions would take long
+        tell("Comparing it with what the backup says")
+        wrong = find_missing_rows(contents)
+        migrate()
+        return head, wrong + find_damage(contents)
+
+
+@contextmanager
+def faults_after_the_rows() -> Iterator[None]:
+    """Say what a fault of the database means once all rows are there. Raises `DatabaseCopyFailed`."""
+    try:
+        yield
+    except DatabaseError as error:
+        reason = str(error).partition("\n")[0]
+        raise DatabaseCopyFailed(
+            f"All rows were restored, but not compared with what the backup says: {reason}. When that is repaired, "
+            "restore again into an empty database: set VAR_DIR to a new folder, or rename var/postgres, or set "
+            "DATABASE_URL to a new database."
+        ) from error
+
+
+def _require_whole(contents: Mapping[str, Any]) -> None:
+    """Raise `BackupUnreadable` if *contents* are not of the form that `describe_contents` gives them."""
+    try:
+        find_other_schema(contents)
+        is_whole = all(isinstance(contents[name], kind) for name, kind in FORM_OF_CONTENTS.items())
+    except (AttributeError, KeyError, TypeError, ValueError):
+        is_whole = False
+    if not is_whole:
+        raise BackupUnreadable("It is damaged: what it says of the database is not whole. Nothing of it was used.")
 
 
 def _add_vector_extension() -> None:

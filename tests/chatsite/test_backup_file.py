@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import gc
+import hashlib
 import io
 import json
 import re
@@ -138,6 +140,102 @@ def test_a_key_that_takes_too_long_is_no_wrong_passphrase(locked, tmp_path):
     (tmp_path / "slow").write_bytes(slow)
     with pytest.raises(BackupUnreadable, match="a much faster machine"):
         BackupFile(tmp_path / "slow", PASSPHRASE).check()
+
+
+def test_a_key_that_takes_more_memory_than_there_is_is_not_opened(locked, tmp_path, monkeypatch):
+    """Who swaps the key of a backup could otherwise have a machine run out of memory."""
+    monkeypatch.setattr(backup_file, "_memory_bytes", lambda: 2**30)
+    large = re.sub(rb"(-> scrypt \S+ )\d\d\n", rb"\g<1>20\n", locked.read_bytes())
+    (tmp_path / "large").write_bytes(large)
+    with pytest.raises(BackupUnreadable, match=r"takes 1\.0 GB of memory"):
+        BackupFile(tmp_path / "large", PASSPHRASE).check()
+
+
+def write_archive(path, members, **options):
+    """Write a tar archive of *members*, by name, as someone may who wants to do harm."""
+    with tarfile.open(path, "w", **options) as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return path
+
+
+HEAD = {"format": 1, "version": "1.0", "made_at": "2026-11-28T00:00:00+00:00", "is_encrypted": False}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"[" * 100_000,
+        json.dumps(HEAD | {"made_at": "0001-01-01T00:00:00+14:00"}).encode(),
+        json.dumps(HEAD | {"made_at": 5}).encode(),
+        json.dumps(HEAD | {"format": 9, "version": "1.0\r\33[2Jwell"}).encode(),
+    ],
+    ids=["nested", "before all time", "no time", "escapes"],
+)
+def test_a_head_that_was_made_up_is_refused_in_plain_words(tmp_path, head):
+    path = write_archive(tmp_path / "x", {backup_file.HEAD: head})
+    with pytest.raises(BackupUnreadable) as caught:
+        BackupFile(path).read_head()
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
+def test_a_version_is_told_short_and_in_plain_letters(tmp_path):
+    head = json.dumps(HEAD | {"version": "1.0\33[2J" + "0" * 1_000}).encode()
+    version = BackupFile(write_archive(tmp_path / "x", {backup_file.HEAD: head})).read_head().version
+    assert version.startswith("1.0?[2J0")
+    assert len(version) == 80
+
+
+@pytest.mark.parametrize("contents", [b"[" * 100_000, b"{}", b'{"secret_key": 1}', b'{"secret_key": "\\u001b[2J"}'])
+def test_contents_without_a_secret_key_are_refused(tmp_path, contents):
+    members = {backup_file.HEAD: json.dumps(HEAD).encode(), backup_file.CONTENTS: contents}
+    digest = hashlib.sha256(b"".join(members.values())).hexdigest()
+    members[backup_file.END] = json.dumps({"parts": 0, "sha256": digest}).encode()
+    assert_refused(write_archive(tmp_path / "x", members))
+
+
+def test_names_in_an_archive_are_not_repeated_as_they_are(tmp_path):
+    head = json.dumps(HEAD | {"is_encrypted": True}).encode()
+    path = write_archive(tmp_path / "x", {backup_file.HEAD: head, "\33[2J\n" + "x" * 3_000: b""})
+    with pytest.raises(BackupUnreadable, match="is not encrypted") as caught:
+        BackupFile(path, PASSPHRASE).check()
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE])
+def test_what_is_no_plain_file_is_refused(tmp_path, kind):
+    path = tmp_path / "x"
+    with tarfile.open(path, "w") as archive:
+        info = tarfile.TarInfo(backup_file.HEAD)
+        info.type, info.linkname = kind, "/etc/passwd"
+        archive.addfile(info)
+    assert_refused(path)
+
+
+def test_a_member_that_is_larger_than_its_bytes_is_refused(tmp_path):
+    """A sparse file of tar: sixty megabytes of zeros in one block, any number of times."""
+    path = tmp_path / "x"
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo(backup_file.HEAD)
+        info.pax_headers = {"GNU.sparse.map": "0,0", "GNU.sparse.size": "60000000"}
+        archive.addfile(info)
+    with pytest.raises(BackupUnreadable, match="is no backup of Windowseat"):
+        BackupFile(path).read_head()
+
+
+def test_memory_does_not_grow_with_the_number_of_members(tmp_path):
+    path = write_archive(tmp_path / "x", {f"database/{number}": b"" for number in range(500)})
+    members = BackupFile(path)._members()
+    for _ in range(499):
+        next(members)
+    kept = [
+        each for each in gc.get_objects() if isinstance(each, tarfile.TarInfo) and each.name.startswith("database/")
+    ]
+    assert len(kept) < 20
 
 
 @pytest.mark.parametrize("changes", [{"format": 2}, {"format": None}])

@@ -15,12 +15,16 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from django.db import connection
 
 from chatsite.backups.backup_file import BackupFile, write_backup
-from chatsite.backups.database_copy import dump_database
+from chatsite.backups.database_copy import DatabaseCopyFailed, dump_database
+from conversations.management.backups import faults_after_the_rows
+from conversations.management.commands.verify_backup import reason_of_refusal
 from tests.faults.databases import Database, new_database
 from tests.support.own_postgres import own_postgres
 from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.ports import free_port
 from tests.support.source import PROJECT
 
 PASSPHRASE = "another window, another seat"
@@ -180,6 +184,35 @@ def test_a_backup_is_verified_in_an_embedded_database_of_its_own(moved):
     assert rows_of(moved.database) == before
 
 
+UNREACHABLE = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+from chatsite.backups.database_copy import dump_database
+list(dump_database({"host": "127.0.0.1", "port": %d}, snapshot="1", part_bytes=1))
+"""
+
+
+def test_what_a_program_complains_of_is_told_where_no_byte_can_be_written():
+    run = [sys.executable, "-c", UNREACHABLE % free_port()]
+    said = subprocess.run(run, cwd=PROJECT, capture_output=True, text=True, check=False).stderr
+    assert "DatabaseCopyFailed: pg_dump ended with 1" in said
+    assert "Connection refused" in said
+
+
+def test_why_a_backup_is_not_verified_is_told_without_the_log_before():
+    log = "2026-11-28T18:48:21Z [warning  ] /tmp/x may now be passed through\n"
+    assert reason_of_refusal(f"{log}CommandError: It is damaged.\n") == "It is damaged."
+    assert reason_of_refusal("Killed\n") == "Killed"
+    assert reason_of_refusal("") == "It could not be restored."
+
+
+@pytest.mark.django_db
+def test_a_fault_after_the_rows_says_that_they_are_there_and_how_to_go_on():
+    said = r"not compared .*: division by zero\. .* into an empty database"
+    with connection.cursor() as cursor, pytest.raises(DatabaseCopyFailed, match=said), faults_after_the_rows():
+        cursor.execute("SELECT 1 / 0")
+
+
 def test_one_that_is_killed_leaves_an_empty_database_which_is_restored_once(first, empty):
     command = [sys.executable, "manage.py", "restore", str(first.backup)]
     database = empty.database
@@ -213,7 +246,10 @@ def test_what_can_t_be_restored_changes_nothing(first, moved, empty, tmp_path):
     write_backup(tmp_path / "later", version="9.0", contents=later, parts=file.read_database())
     del contents["history"]
     write_backup(tmp_path / "unreleased", version="0.1.0", contents=contents, parts=file.read_database())
+    del contents["triggers"]
+    write_backup(tmp_path / "made up", version="9.0", contents=contents, parts=file.read_database())
     refused = {
+        ("restore", tmp_path / "made up", ""): "what it says of the database is not whole",
         ("backup", tmp_path / "none", ""): "migrations are not applied",
         ("restore", tmp_path / "cut", ""): "damaged",
         ("verify_backup", tmp_path / "cut", ""): "damaged",

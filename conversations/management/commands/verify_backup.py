@@ -43,8 +43,14 @@ class Command(BaseCommand):
                 check=False,
             )
         if restored.returncode:
-            raise CommandError(restored.stderr.strip().removeprefix("CommandError: ") or "It could not be restored.")
+            raise CommandError(reason_of_refusal(restored.stderr))
         self.stdout.write(f"{file} can be restored: counts, triggers, sums, secrets and windows are as they were.")
+
+
+def reason_of_refusal(stderr: str) -> str:
+    """Return what the command that restores said at its end, without the warnings of its log before that."""
+    _, marked, reason = stderr.rpartition("CommandError: ")
+    return (reason if marked else stderr).strip() or "It could not be restored."
 
 
 def _environment(var_dir: Path, passphrase: str) -> dict[str, str]:
