@@ -17,6 +17,7 @@ import brotli
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.finders import BaseFinder
+from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import FileSystemStorage
 from rcssmin import cssmin
 
@@ -110,7 +111,10 @@ class BundleStorage(FileSystemStorage):
 
 
 def bundle_files() -> dict[str, Path]:
-    """Return where each bundle is, by its path among the static files; make those that are not there yet."""
+    """Return where each bundle is, by its path among the static files; make those that are not there yet.
+
+    Raises `ImproperlyConfigured` if they can't be written.
+    """
     contents = bundles()
     digest = hashlib.sha256(repr(sorted(contents.items())).encode()).hexdigest()[:16]
     files: dict[str, Path] = {}
@@ -119,10 +123,20 @@ def bundle_files() -> dict[str, Path]:
         for suffix in COMPRESSED:
             files[name + suffix] = file.with_name(file.name + suffix)
         if not files[name + COMPRESSED[-1]].is_file():
-            _write(file, content.encode())
-            _write(files[f"{name}.br"], brotli.compress(content.encode()))
-            _write(files[f"{name}.gz"], gzip.compress(content.encode(), mtime=0))
+            _make(file, content.encode())
     return files
+
+
+def _make(file: Path, content: bytes) -> None:
+    try:
+        _write(file, content)
+        _write(file.with_name(f"{file.name}.br"), brotli.compress(content))
+        _write(file.with_name(f"{file.name}.gz"), gzip.compress(content, mtime=0))
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"scripts and style sheets of the pages can't be written to {FOLDER} ({error.strerror}). Let this account "
+            "write there, or set VAR_DIR to a folder where it may."
+        ) from None
 
 
 def bundles() -> dict[str, str]:
