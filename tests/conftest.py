@@ -16,6 +16,7 @@ from tests.support.hypothesis_profile import load_profile
 # The shell of Chromium draws the same pages without the windows around them, in two thirds of the time.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 TOOLS = {
+    "namespaces": (("unshare",), "needs unshare, of util-linux: apt-get install util-linux"),
     "curl": (("curl",), "needs curl: apt-get install curl"),
     "browser": (BROWSERS, "needs Chromium: apt-get install chromium"),
     "firefox": (("firefox-esr", "firefox"), "needs Firefox: apt-get install firefox-esr"),
