@@ -2,7 +2,7 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run backup manage test test-fast lint lint-js format typecheck clients schemas codex soak faults bench peers lock docs pictures messages hooks release production static
+.PHONY: help run backup manage test test-fast lint lint-js format typecheck clients schemas codex soak faults rehearsal bench peers lock docs pictures messages hooks release production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -103,6 +103,10 @@ soak: $(INSTALLED)  ## Mixed traffic for two hours with processes that end, and 
 
 faults: $(INSTALLED)  ## Run every fault at its full number of rounds, for an hour at a time, and write docs/faults.md
 	@$(PYTHON) -m tests.faults $(ARGS)
+
+# One of the faults, apart from the others: each of its rounds takes a minute or two.
+rehearsal: $(INSTALLED)  ## Upgrade to a made-up next version under traffic, killing each migration, 20 times: into docs/faults.md
+	@$(PYTHON) -m tests.faults --only "an upgrade under traffic" $(ARGS)
 
 bench: $(INSTALLED)  ## List the benchmarks and how to run each
 	@$(PYTHON) -m tests.benchmarks

@@ -181,7 +181,7 @@ SOCKETS_PER_USER = ENV.integer(
 MIGRATE_ON_START = ENV.switch(
     "MIGRATE_ON_START",
     default=True,
-    help="Bring the database up to date when a web process starts. Off where `manage.py migrate` is a step of its own: "
+    help="Bring the database up to date when a web process starts. Off where `manage.py upgrade` is a step of its own: "
     "a start then refuses an older database.",
 )
 RUN_WORKER = ENV.switch(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import datetime as dt
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -70,6 +71,11 @@ class MigrationHistory:
         return cls(frozenset((app, name) for app, name in written["migrations"]), made or None)
 
     @property
+    def version(self) -> str:
+        """The newest version that has applied some of it; empty if none has."""
+        return max((each.version for each in (self.made or {}).values()), key=version_key, default="")
+
+    @property
     def unknown(self) -> list[Key]:
         """The migrations of the site's own apps that this code doesn't have."""
         ours = own_apps()
@@ -107,6 +113,11 @@ def read_migration_history(connection: Connection) -> MigrationHistory:
 
 def _as_applied(checksum: str, version: str, began_at: dt.datetime, ended_at: dt.datetime | None) -> AppliedMigration:
     return AppliedMigration(checksum, version, f"{began_at:%Y-%m-%d %H:%M}", ended_at is not None)
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """Return what orders versions: 1.10 is after 1.9."""
+    return tuple(map(int, re.findall(r"\d+", version)))
 
 
 @cache

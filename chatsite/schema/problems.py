@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from psycopg import Connection
 
 from chatsite.command_line import spell_command
@@ -11,9 +9,10 @@ from chatsite.postgres.checks import OLDEST_VERSION
 from chatsite.version import product_version
 
 from .columns import schema_difference
-from .history import MigrationHistory, read_migration_history
+from .history import MigrationHistory, read_migration_history, version_key
 
 OLDEST_PGVECTOR = (0, 7)  # the first with half precision
+MIGRATE = f"Run {spell_command('upgrade')}, or start a web process with MIGRATE_ON_START on."
 INSTALL_PGVECTOR = "Debian: postgresql-18-pgvector; image: pgvector/pgvector:pg18"
 EXTENSION = """
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
@@ -98,7 +97,7 @@ def newer_problem(history: MigrationHistory, *, what: str = "The database") -> s
         return ""
     made = history.made or {}
     versions = [made[key].version for key in history.unknown if key in made]
-    later = f"version {max(versions, key=_version_key)}" if versions else "a later version"
+    later = f"version {max(versions, key=version_key)}" if versions else "a later version"
     return (
         f"{what} was made by {later} of Windowseat, and this is {product_version()}. Use that version or a later one; "
         "to go back, restore the backup from before the upgrade."
@@ -120,7 +119,7 @@ def pgvector_problem(installed: str | None, *, is_available: bool, is_made: bool
                 "what its columns held has to be restored from a backup."
             )
         return ""
-    if _version_key(installed) < OLDEST_PGVECTOR:
+    if version_key(installed) < OLDEST_PGVECTOR:
         return (
             f"The database has pgvector {installed}, and Windowseat needs {needed} or later. Install it on the server "
             f"({INSTALL_PGVECTOR}), then in the database: ALTER EXTENSION vector UPDATE."
@@ -145,7 +144,7 @@ def _unfinished_problem(history: MigrationHistory, what: str) -> str:
     began_at = history.made[app, name].began_at
     return (
         f"{what} is half upgraded: {app}.{name} began at {began_at} UTC and has not ended. If no process is at it, run "
-        f"{spell_command('migrate')}, which goes on with it."
+        f"{spell_command('upgrade')}, which goes on with it."
     )
 
 
@@ -155,10 +154,3 @@ def _waiting_problem(history: MigrationHistory, what: str) -> str:
         return f"{what} is empty: {count} migrations are not applied. {MIGRATE}"
     are = "migration is" if count == 1 else "migrations are"
     return f"{what} is older than this version of Windowseat: {count} {are} not applied. {MIGRATE}"
-
-
-MIGRATE = f"Run {spell_command('migrate')}, or start a web process with MIGRATE_ON_START on."
-
-
-def _version_key(version: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", version)))

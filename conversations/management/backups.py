@@ -82,20 +82,19 @@ def place_of_backup(chosen: Path | None) -> Path:
     return folder / f"{dt.datetime.now(dt.UTC):windowseat-%Y%m%d-%H%M%S}.backup"
 
 
-def make_backup(target: Path, *, passphrase: str = "", is_scheduled: bool = False) -> MadeBackup:
-    """Write *target* with the database as it is at one moment. Raises `BackupNotWritten` and `DatabaseCopyFailed`."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        for statement in ONE_MOMENT:
-            cursor.execute(statement)
-        cursor.execute("SELECT pg_export_snapshot()")
-        [snapshot] = cursor.fetchone()
-        contents = describe_contents()
-        cursor.execute(OTHER_EXTENSIONS)
-        left_out = [name for (name,) in cursor.fetchall()]
-        parts = dump_database(_address(), snapshot=snapshot, part_bytes=PART_BYTES, without_extensions=left_out)
+def make_backup(
+    target: Path, *, passphrase: str = "", is_scheduled: bool = False, before_upgrade_of: str = ""
+) -> MadeBackup:
+    """Write *target* with the database as it is at one moment. Raises `BackupNotWritten` and `DatabaseCopyFailed`.
+
+    *before_upgrade_of* is the version that made a database which is not upgraded to this one yet.
+    """
+    with exported_snapshot() as (snapshot, left_out):
+        contents = describe_contents(has_models=not before_upgrade_of)
+        parts = dump_database(database_address(), snapshot=snapshot, part_bytes=PART_BYTES, without_extensions=left_out)
         size = write_backup(
             target,
-            version=product_version(),
+            version=before_upgrade_of or product_version(),
             contents=contents | {"secret_key": settings.SECRET_KEY},
             parts=parts,
             passphrase=passphrase,
@@ -103,6 +102,18 @@ def make_backup(target: Path, *, passphrase: str = "", is_scheduled: bool = Fals
             is_scheduled=is_scheduled,
         )
     return MadeBackup(size, len(contents["tables"]), sum(contents["tables"].values()))
+
+
+@contextmanager
+def exported_snapshot() -> Iterator[tuple[str, list[str]]]:
+    """Hold the database as it is at one moment, and yield that snapshot and the extensions that no copy needs."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        for statement in ONE_MOMENT:
+            cursor.execute(statement)
+        cursor.execute("SELECT pg_export_snapshot()")
+        [snapshot] = cursor.fetchone()
+        cursor.execute(OTHER_EXTENSIONS)
+        yield snapshot, [name for (name,) in cursor.fetchall()]
 
 
 def site_of_backups() -> str:
@@ -135,7 +146,7 @@ def restore_backup(
     _add_vector_extension()
     _adopt_secret_key(contents["secret_key"], keeps_own=keeps_secret_key, tell=tell)
     tell("Restoring the database")
-    restore_database(_address(), file.read_database())
+    restore_database(database_address(), file.read_database())
     with faults_after_the_rows():
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")  # without statistics the first questions would take long
@@ -150,7 +161,7 @@ def faults_after_the_rows() -> Iterator[None]:
     """Say what a fault of the database means once all rows are there. Raises `DatabaseCopyFailed`."""
     try:
         yield
-    except DatabaseError as error:
+    except (DatabaseError, CommandError) as error:
         reason = str(error).partition("\n")[0]
         raise DatabaseCopyFailed(
             f"All rows were restored, but not compared with what the backup says: {reason}. When that is repaired, "
@@ -199,7 +210,7 @@ def _adopt_secret_key(key: str, *, keeps_own: bool, tell: Callable[[str], object
     settings.SECRET_KEY = key
 
 
-def _address() -> dict[str, Any]:
+def database_address() -> dict[str, Any]:
     """Return where the database is, for programs of PostgreSQL."""
     return {name: value for name, value in connection.get_connection_params().items() if name in LIBPQ_PARAMETERS}
 

@@ -35,16 +35,21 @@ SELECT tgrelid::regclass || '.' || tgname FROM pg_trigger WHERE NOT tgisinternal
 """
 
 
-def describe_contents() -> dict[str, Any]:
-    """Return what the database holds now, by the present transaction."""
+def describe_contents(*, has_models: bool = True) -> dict[str, Any]:
+    """Return what the database holds now, by the present transaction; samples only if it *has_models* of this code."""
     return {
         **read_migration_history(_raw_connection()).as_json(),
-        "tables": {name: _count(name) for name in _column(TABLES)},
+        "tables": rows_by_table(),
         "triggers": _column(TRIGGERS),
-        "windows": {str(reply): digest for reply, digest in _windows()},
-        "secrets": [list(place) for place in _secrets()],
+        "windows": {str(reply): digest for reply, digest in _windows()} if has_models else {},
+        "secrets": [list(place) for place in _secrets()] if has_models else [],
         "sealed": encrypt_secret(SEALED),
     }
+
+
+def rows_by_table() -> dict[str, int]:
+    """Return table → number of its rows."""
+    return {name: _count(name) for name in _column(TABLES)}
 
 
 def is_empty_database() -> bool:
@@ -83,7 +88,7 @@ def find_damage(contents: Mapping[str, Any]) -> list[str]:
         found += [
             f"a secret in {table} can't be read" for table, pk in contents["secrets"] if (table, pk) not in readable
         ]
-    return found + [f"a sum does not match the ledger: {each}" for each in _wrong_sums()]
+    return found + [f"a sum does not match the ledger: {each}" for each in find_wrong_sums()]
 
 
 def _column(query: str) -> list[str]:
@@ -118,7 +123,8 @@ def _secrets() -> Iterator[tuple[str, int]]:
                 yield model._meta.db_table, pk
 
 
-def _wrong_sums() -> list[object]:
+def find_wrong_sums() -> list[object]:
+    """Return the sums that are not the ledger's."""
     return [
         *recompute_spending(mend=False),
         *recompute_ledger_sums(mend=False),

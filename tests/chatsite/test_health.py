@@ -19,7 +19,7 @@ from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 OLDER = (
     "The database is older than this version of Windowseat: 1 migration is not applied. "
-    "Run manage.py migrate, or start a web process with MIGRATE_ON_START on."
+    "Run manage.py upgrade, or start a web process with MIGRATE_ON_START on."
 )
 committed = pytest.mark.django_db(transaction=True)  # the probes have connections of their own
 

@@ -45,5 +45,6 @@ CLAIMED_AFTER_DEAD_CONNECTIONS = Goal("From dead connections to the database to 
 TOLD_UNHEARD = Goal("From messages that vanish in Redis to a site and a page that say so", 10)
 HEARD_AGAIN = Goal("From the end of that to live text again", 10)
 READINESS = Goal("From asking about health to the answer", 2)
+POSTED_WHILE_MIGRATED = Goal("From posting a message while the database is upgraded to its acknowledgement", 3)
 GONE = Goal("From SIGTERM to the end of the process", 30)
 GOALS = [each for each in vars().values() if isinstance(each, Goal)]

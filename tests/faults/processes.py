@@ -19,18 +19,24 @@ from tests.support.source import PROJECT
 class SiteProcess:
     """A process of the site: `manage.py serve` or `manage.py run_worker`; its words go to *log*.
 
-    With a *collector* they go through that, as those of a container do.
+    With a *collector* they go through that, as those of a container do. *checkout* is where its code is.
     """
 
     def __init__(
-        self, command: str, environment: dict[str, str], log: Path, *, collector: LogCollector | None = None
+        self,
+        command: str,
+        environment: dict[str, str],
+        log: Path,
+        *,
+        collector: LogCollector | None = None,
+        checkout: Path = PROJECT,
     ) -> None:
         self.log = log
         self._said_before = log.stat().st_size if log.exists() else 0
         with collector.take_pipe() if collector else log.open("ab") as output:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", command],
-                cwd=PROJECT,
+                cwd=checkout,
                 env=os.environ | environment,
                 stdout=output,
                 stderr=output,

@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.support.patience import wait_for
 from tests.support.ports import free_port
+from tests.support.source import PROJECT
 from tests.support.upstream import Upstream
 
 from .browsers import Browser
@@ -91,9 +92,16 @@ class Site:
     def run_worker(self) -> SiteProcess:
         return self.start("run_worker")
 
-    def start(self, command: str, *, collector: LogCollector | None = None, **settings: str) -> SiteProcess:
-        """Start `manage.py COMMAND` with *settings* beside those of the site."""
-        process = SiteProcess(command, self.settings | settings, self.log, collector=collector)
+    def start(
+        self,
+        command: str,
+        *,
+        collector: LogCollector | None = None,
+        checkout: Path = PROJECT,
+        **settings: str,
+    ) -> SiteProcess:
+        """Start `manage.py COMMAND` of *checkout* with *settings* beside those of the site."""
+        process = SiteProcess(command, self.settings | settings, self.log, collector=collector, checkout=checkout)
         self._processes.append(process)
         return process
 

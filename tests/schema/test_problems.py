@@ -24,7 +24,8 @@ from tests.support.source import PROJECT
 
 # What looks at the database in its own way, or at none.
 OTHER_COMMANDS = {
-    *("serve", "run_worker", "worker_health", "migrate", "upgrade", "load_example", "restore", "verify_backup")
+    *("serve", "run_worker", "worker_health", "doctor", "migrate", "upgrade"),
+    *("load_example", "restore", "verify_backup"),
 }
 FOREIGN = "The database {name} has tables that are not Windowseat's, such as customers. Set DATABASE_URL to a database"
 UNRELEASED = "The database was made by an unreleased state of Windowseat, which no release can upgrade. Begin with an"
@@ -37,7 +38,7 @@ BROKEN = {
     "newer": (LATER, "The database was made by version 1.10.0 of Windowseat, and this is "),
     "older": (
         f"{TAKE_BACK}; DELETE FROM windowseat_migrations WHERE app = 'conversations'",
-        "The database is older than this version of Windowseat: 1 migration is not applied. Run manage.py migrate",
+        "The database is older than this version of Windowseat: 1 migration is not applied. Run manage.py upgrade",
     ),
     "half upgraded": (
         f"{TAKE_BACK}; UPDATE windowseat_migrations SET ended_at = NULL WHERE app = 'conversations'",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from chatsite.backups.backup_file import BackupFile, BackupUnreadable
 from chatsite.command_line import own_command
 from conversations.management.backups import add_passphrase_argument, read_passphrase
-
-OTHER_THAN_THE_SITE = {"SITE_URL": "http://localhost:8000", "DATABASE_URL": "", "SECRET_KEY": ""}
+from conversations.management.throw_away_site import throw_away_site
 
 
 class Command(BaseCommand):
@@ -32,11 +29,10 @@ class Command(BaseCommand):
             BackupFile(file, passphrase).check()  # before a database is made for it
         except BackupUnreadable as error:
             raise CommandError(str(error)) from None
-        with tempfile.TemporaryDirectory(prefix="windowseat-verify-") as folder:
-            Path(folder).chmod(0o755)  # the embedded server has an account of its own where root starts it
+        with throw_away_site(BACKUP_PASSPHRASE=passphrase) as environment:
             restored = subprocess.run(  # noqa: S603
                 [*own_command(), "restore", str(file.absolute())],
-                env=_environment(Path(folder) / "var", passphrase),
+                env=environment,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -51,8 +47,3 @@ def reason_of_refusal(stderr: str) -> str:
     """Return what the command that restores said at its end, without the warnings of its log before that."""
     _, marked, reason = stderr.rpartition("CommandError: ")
     return (reason if marked else stderr).strip() or "It could not be restored."
-
-
-def _environment(var_dir: Path, passphrase: str) -> dict[str, str]:
-    changed = {**OTHER_THAN_THE_SITE, "VAR_DIR": str(var_dir), "BACKUP_PASSPHRASE": passphrase}
-    return os.environ | changed | {f"{name}_FILE": "" for name in changed}
