@@ -42,9 +42,11 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of the manifests' containers, with secrets, data and a port of this machine."""
     folder = tmp_path_factory.mktemp("steps")
     (folder / "secrets").mkdir()
-    for name in ("SECRET_KEY", "OPENAI_API_KEY"):
-        (folder / "secrets" / name).write_text("a-secret-of-fifty-characters-that-is-written-down-here")
     told = {name: value for name, value in only("ConfigMap", "windowseat")["data"].items() if name not in WITHOUT}
+    for name in told:
+        if name.endswith("_FILE"):
+            secret = folder / "secrets" / name.removesuffix("_FILE")
+            secret.write_text("a-secret-of-fifty-characters-that-is-written-down-here")
     here = {name: value.replace(SECRETS, str(folder / "secrets")) for name, value in told.items()}
     path = f"{IMAGE}/.venv/bin:{os.environ['PATH']}"
     return {"PATH": path, "HOME": str(folder), **here, "VAR_DIR": str(folder / "var"), "PORT": str(free_port())}
