@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import io
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 import tomllib
 from pathlib import Path
@@ -39,8 +37,8 @@ def build_release(checkout: Path, folder: Path) -> list[Path]:
 def export(checkout: Path, folder: Path) -> None:
     """Write the files of the last commit of *checkout* into *folder*."""
     archived = subprocess.run(["git", "archive", "HEAD"], cwd=checkout, stdout=subprocess.PIPE, check=True).stdout
-    with tarfile.open(fileobj=io.BytesIO(archived)) as archive:
-        archive.extractall(folder, filter="data")
+    folder.mkdir()
+    subprocess.run(["tar", "-x"], cwd=folder, input=archived, check=True)
 
 
 def _build_packages(source: Path, folder: Path, committed: int) -> None:
