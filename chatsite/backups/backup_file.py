@@ -36,6 +36,7 @@ PART_BYTES = 16 * 2**20
 DRAFT = ".{}.part"  # the name of a file while it is written
 WITHOUT_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}  # as exFAT on a USB disk says
 LARGEST_MEMBER_BYTES = 64 * 2**20  # of a file that may come from elsewhere
+LARGEST_DESCRIPTION_BYTES = 64 * 1024  # of what tar writes before a member: a long name, or other fields
 # The first lines of `key.age`; scrypt takes 1 KB of memory to the power of two that stands there.
 # https://github.com/C2SP/C2SP/blob/main/age.md#scrypt-recipient-stanza (2026-11-28)
 KEY_HEAD = re.compile(rb"age-encryption\.org/v1\n-> scrypt \S+ (\d{1,2})\n")
@@ -160,6 +161,15 @@ def _as_json(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, indent=1).encode() + b"\n"
 
 
+class _Member(tarfile.TarInfo):
+    """A member of an archive; what describes another one is refused if it is large, for it is read into memory."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> Any:  # which its source names as what to override
+        if self.type not in tarfile.REGULAR_TYPES and self.size > LARGEST_DESCRIPTION_BYTES:
+            raise tarfile.ReadError("too much is said of a part")
+        return super()._proc_member(archive)  # type: ignore[misc]
+
+
 class BackupFile:
     """A backup to be read, once from its beginning to its end for each thing that is asked of it."""
 
@@ -256,7 +266,7 @@ class BackupFile:
 
     def _members(self) -> Iterator[tuple[str, bytes]]:
         try:
-            with tarfile.open(self.path, mode="r|") as archive:
+            with tarfile.open(self.path, mode="r|", tarinfo=_Member) as archive:
                 while member := archive.next():
                     file = archive.extractfile(member) if member.isreg() and not member.issparse() else None
                     if file is None or member.size > LARGEST_MEMBER_BYTES:

@@ -10,6 +10,7 @@ import io
 import json
 import re
 import tarfile
+import tracemalloc
 from random import Random
 
 import pytest
@@ -225,6 +226,24 @@ def test_a_member_that_is_larger_than_its_bytes_is_refused(tmp_path):
         archive.addfile(info)
     with pytest.raises(BackupUnreadable, match="is no backup of Windowseat"):
         BackupFile(path).read_head()
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_member_s_own_description_is_not_read_whatever_its_size(tmp_path, kind):
+    path = tmp_path / "x"
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+        info = tarfile.TarInfo(backup_file.HEAD)
+        info.type, info.size = kind, 20_000_000
+        archive.addfile(info)
+    with path.open("ab") as file:
+        file.truncate(30_000_000)
+    tracemalloc.start()
+    try:
+        assert_refused(path)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most_bytes < 5_000_000
 
 
 def test_memory_does_not_grow_with_the_number_of_members(tmp_path):

@@ -172,9 +172,11 @@ def test_a_database_that_is_well_says_so_and_one_without_its_schema_what_to_do()
 def test_a_site_without_worker_and_with_a_failed_backup_says_so(settings, tmp_path):
     settings.BACKUP_EVERY_HOURS, settings.BACKUP_FOLDER = 24, tmp_path
     assert states(workers.check_workers(LOOK)) == ["look"]
+    assert next(iter(backups.check_backups(LOOK))).state == "look"  # none yet
     claim_scheduled_backup(every=dt.timedelta(hours=24))
     note_failed_backup("disk full")
-    assert "The last scheduled backup failed" in next(iter(backups.check_backups(LOOK))).text
+    failed = next(iter(backups.check_backups(LOOK)))
+    assert (failed.state, "The last scheduled backup failed" in failed.text) == ("bad", True)
 
 
 def test_an_old_backup_by_hand_is_told_with_its_age(settings, tmp_path):

@@ -44,7 +44,10 @@ def _check_schedule() -> Line:
     except Error:
         return Line("look", SUBJECT, database.AWAY)
     found = judge_backups(status, every_hours=settings.BACKUP_EVERY_HOURS)
-    if found.state != "ok" or status is None or status.age_seconds is None:
+    if status is None or (status.age_seconds is None and not status.has_failed):
+        advice = "A worker makes the first one soon after its start: look again then."
+        return Line("look", SUBJECT, "No scheduled backup has been made yet.", advice)
+    if found.state != "ok" or status.age_seconds is None:
         advice = f"See the log of the worker, or try {spell_command('backup', '--scheduled')}."
         return Line("bad", SUBJECT, f"{found.reason[:1].upper()}{found.reason[1:]}.", advice)
     return Line("ok", SUBJECT, f"The newest scheduled backup is {status.age_seconds / 3600:.1f} hours old.")
