@@ -212,14 +212,19 @@ def test_an_upgrade_under_traffic_survives_kills_of_each_step(site, next_version
     assert old_worker.lives
     assert Browser(site.address).request("/readyz") == (200, "ready, degraded: database")
 
-    site.start("run_worker", checkout=next_version)
-    old_worker.terminate()
-    assert old_worker.wait() == 0
-    wait_for_replies(people)  # the old web process, the new worker
-    site.start("serve", checkout=next_version, PORT=str(new_port))
-    old_web.terminate()
-    old_web.wait()
-    wait_for_replies(people)  # new code, new schema
+    def replace_worker():
+        site.start("run_worker", checkout=next_version)
+        old_worker.terminate()
+        assert old_worker.wait() == 0
+
+    def replace_web():
+        site.start("serve", checkout=next_version, PORT=str(new_port))
+        old_web.terminate()
+        old_web.wait()
+
+    for replace in chance.sample([replace_worker, replace_web], 2):  # one after the other, in either order
+        replace()
+        wait_for_replies(people)
     for person in people:
         person.end()
     site.wait_until_quiet()
