@@ -71,6 +71,13 @@ def _reason(host: str, port: int, error: OSError) -> str:
     return f"HOST={host} is no address of this machine that the site can listen on."
 
 
+def prepare_database() -> None:
+    """Migrate the database if a start is to do so. Raises `CommandError` if this code can't work with it then."""
+    if settings.MIGRATE_ON_START:
+        migrate()
+    require_database()
+
+
 def migrate() -> None:
     """Migrate the database. A second process waits for the first, and then finds nothing to do."""
     call_command("migrate", interactive=False, verbosity=0)

@@ -10,7 +10,12 @@ from django.db import DatabaseError, connection, connections, migrations, models
 from django.db.migrations.state import ProjectState
 
 from chatsite.schema import executor
-from chatsite.schema.executor import MigrationBlocked, RecordedMigrationExecutor, recorded_migrations
+from chatsite.schema.executor import (
+    MigrationBlocked,
+    RecordedMigrationExecutor,
+    one_process_migrates,
+    recorded_migrations,
+)
 from chatsite.schema.operations import AddIndexConcurrently, BackfillInBatches, DropRetired, RetireField
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
@@ -153,6 +158,30 @@ def test_an_index_that_is_there_is_left_as_it_is(zoo):
     before = rows("SELECT 'cats_by_name'::regclass::oid")
     zoo(ADD_INDEX, atomic=False)
     assert rows("SELECT 'cats_by_name'::regclass::oid") == before
+
+
+def test_an_index_is_made_while_another_process_waits_for_its_turn_to_migrate(zoo):
+    """PostgreSQL makes it once all older statements have ended, so the other must not wait within one."""
+    done = threading.Event()
+
+    def wait_for_turn():
+        try:
+            with one_process_migrates(connection):
+                done.set()
+        finally:
+            connections.close_all()
+
+    asking = (
+        "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory_lock%' AND pid <> pg_backend_pid()"
+    )
+    with one_process_migrates(connection):
+        other = threading.Thread(target=wait_for_turn)
+        other.start()
+        wait_for(lambda: rows(f"{asking} AND datname = current_database()"), "the other asks for its turn")
+        zoo(ADD_INDEX, atomic=False)
+        assert not done.is_set()
+    other.join(PATIENCE_SECONDS)
+    assert done.is_set()
 
 
 def test_a_retired_column_takes_rows_of_both_versions_and_is_dropped_in_the_next(zoo):

@@ -114,8 +114,7 @@ def test_the_database_of_another_project_is_left_alone(empty, of_another_django)
     with session_in(empty) as session:
         assert schema_problem(session, will_migrate=True).startswith(FOREIGN.format(name=empty.name))
     if not of_another_django:
-        for command in ("serve", "migrate"):
-            assert refusal(command, empty).startswith("CommandError: " + FOREIGN.format(name=empty.name))
+        assert refusal("serve", empty).startswith("CommandError: " + FOREIGN.format(name=empty.name))
     assert tables(empty) == before
 
 
@@ -150,6 +149,12 @@ def test_a_start_that_does_not_migrate_refuses_an_older_database(empty):
     said = refusal("serve", empty, MIGRATE_ON_START="off")
     assert said.startswith("CommandError: The database is empty: ")
     assert not tables(empty) or "django_migrations" not in {row["relname"] for row in tables(empty)}
+
+
+def test_a_role_that_may_not_add_pgvector_is_told_what_to_do(postgres):
+    with new_database(postgres, template="template0") as database:
+        said = refusal("migrate", database)
+    assert said.startswith("CommandError: The database has no extension pgvector, and its role may not add it. As a su")
 
 
 def test_every_command_that_works_with_the_database_asks_first():

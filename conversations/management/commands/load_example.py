@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from conversations.example import NAME, QUESTIONS
-from conversations.management.startup import migrate
+from conversations.management.startup import prepare_database
 from conversations.services.scenarios.example_scenario import ExampleIsDefault, load_example, remove_example
 
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--remove", action="store_true", help="Remove it; its conversations are kept.")
 
     def handle(self, *, remove: bool, **options: Any) -> None:
-        migrate()
+        prepare_database()
         if remove:
             self._remove()
         else:

@@ -7,9 +7,15 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import DatabaseError, connections
+from psycopg.errors import InsufficientPrivilege
 
 from chatsite.schema.executor import MigrationBlocked, one_process_migrates, recorded_migrations
 from conversations.management.startup import database_sentence, require_database
+
+ADD_EXTENSION = (
+    "The database has no extension pgvector, and its role may not add it. As a superuser in it: "
+    "CREATE EXTENSION vector. Then start again."
+)
 
 
 class Command(migrate.Command):
@@ -29,4 +35,6 @@ class Command(migrate.Command):
         except MigrationBlocked as error:
             raise CommandError(str(error)) from None
         except DatabaseError as error:
+            if isinstance(error.__cause__, InsufficientPrivilege) and "extension" in str(error):
+                raise CommandError(ADD_EXTENSION) from error
             raise CommandError(database_sentence(error)) from error

@@ -29,7 +29,7 @@ from conversations.management.startup import (
     banner,
     database_sentence,
     listen,
-    migrate,
+    prepare_database,
     require_database,
 )
 from conversations.management.supervisor import GaveUp, Program, Supervisor
@@ -120,9 +120,7 @@ class Command(BaseCommand):
         """Check the settings and the database, migrate if it is this process's to do, and return the banner."""
         require_database(will_migrate=settings.MIGRATE_ON_START)
         self.check(databases=list(connections))
-        if settings.MIGRATE_ON_START:
-            migrate()
-            require_database()
+        prepare_database()
         return banner(first_admin_url=first_admin_url())
 
 
