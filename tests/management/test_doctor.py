@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.core.signing import TimestampSigner
 from django.db import connection
 
@@ -113,9 +114,14 @@ def test_a_setting_that_can_t_be_read_is_the_one_bad_line(tmp_path):
     assert not said.stderr
 
 
+def test_a_subject_that_there_is_not_is_refused_with_those_that_there_are():
+    with pytest.raises(CommandError, match=r"There is no subject disk\. These are: settings, .* disks,"):
+        call_command("doctor", "disk")
+
+
 def test_a_database_that_is_away_is_one_bad_line_and_its_password_is_in_none(tmp_path):
     url = f"postgres://site:hidden-word@127.0.0.1:{free_port()}/chats"
-    parts = ("database", "workers", "backups", "clocks", "MCP servers", "disks")
+    parts = ("database", "workers", "backups", "clocks", "mcp-servers", "disks")
     said = doctor(*parts, VAR_DIR=str(tmp_path), DATABASE_URL=url, BACKUP_EVERY_HOURS="24", DATABASE_WAIT_SECONDS="1")
     assert said.returncode == 1
     assert [line.split()[:2] for line in said.stdout.splitlines() if line.startswith("bad ")] == [["bad", "database"]]
@@ -258,8 +264,9 @@ def test_password_and_rights_in_redis_are_told_apart(settings, redis_server_path
 
 @contextmanager
 def mail_server(*, takes_password):
-    """Serve one connection of SMTP on a port of this machine."""
+    """Serve one connection of SMTP on a port of this machine; yields that and the mails that came."""
     listener = socket.create_server(("127.0.0.1", 0))
+    mails: list[bytes] = []
 
     def serve():
         connection, _ = listener.accept()
@@ -276,12 +283,16 @@ def mail_server(*, takes_password):
                     say(b"250-mail\r\n250 AUTH PLAIN")
                 elif word == b"AUTH":
                     say(b"235 well" if takes_password else b"535 no")
+                elif word == b"DATA":
+                    say(b"354 go on")
+                    mails.append(b"".join(iter(talk.readline, b".\r\n")))
+                    say(b"250 taken")
                 else:
                     say(b"221 bye" if word == b"QUIT" else b"250 ok")
 
     thread = threading.Thread(target=serve)
     thread.start()
-    yield listener.getsockname()[1]
+    yield listener.getsockname()[1], mails
     thread.join()
     listener.close()
 
@@ -296,11 +307,20 @@ def set_mail(settings, port):
 
 @pytest.mark.parametrize(("takes_password", "state"), [(True, "ok"), (False, "bad")])
 def test_a_mail_server_is_asked_whether_it_takes_the_password(settings, takes_password, state):
-    with mail_server(takes_password=takes_password) as port:
+    with mail_server(takes_password=takes_password) as (port, mails):
         set_mail(settings, port)
         [line] = mail.check_mail(LOOK)
+    assert not mails
     assert line.state == state
     assert ("refuses the user or password" in line.text) is not takes_password
+
+
+def test_a_mail_is_sent_where_one_was_asked_for(settings):
+    with mail_server(takes_password=True) as (port, mails):
+        set_mail(settings, port)
+        [line] = mail.check_mail(Options(mail_to="operator@example.org"))
+    assert (line.state, "took a mail to operator@example.org" in line.text) == ("ok", True)
+    assert b"To: operator@example.org" in mails[0]
 
 
 def test_a_mail_server_that_is_away_is_bad_and_its_sender_is_looked_at(settings):

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from chatsite.checkup import Line, hide_secrets, line_as_text, lines_as_json, worst_state
 from conversations.management.doctor.checks import CHECKS, run_checks
@@ -30,7 +30,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("subjects", nargs="*", choices=[*CHECKS, []], help="try these alone", metavar="SUBJECT")
+        parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help=f"try these alone: {', '.join(CHECKS)}")
         parser.add_argument("--json", action="store_true", dest="is_json", help="say it as JSON")
         parser.add_argument(
             "--completion", action="store_true", dest="completes", help="also ask for a few tokens, which cost money"
@@ -41,6 +41,8 @@ class Command(BaseCommand):
     def handle(
         self, *, subjects: list[str], is_json: bool, completes: bool, mail_to: str, url: str, **options: Any
     ) -> None:
+        if unknown := [each for each in subjects if each not in CHECKS]:
+            raise CommandError(f"There is no subject {unknown[0]}. These are: {', '.join(CHECKS)}.")
         found: list[Line] = []
         secrets = all_secrets()
         chosen = subjects or list(CHECKS)

@@ -51,8 +51,8 @@ CHECKS: Mapping[str, Check] = {
     "workers": Check(workers.check_workers, 60),
     "sandbox": Check(sandbox.check_sandbox, 20),
     "embeddings": Check(searches.check_embeddings, 150),
-    "web search": Check(searches.try_web_search, 30),
-    "MCP servers": Check(searches.check_mcp_servers, 60),
+    "web-search": Check(searches.try_web_search, 30),
+    "mcp-servers": Check(searches.check_mcp_servers, 60),
 }
 
 

@@ -65,9 +65,9 @@ async def _try_embedding(model: ConfiguredEmbeddingModel, subject: str) -> Line:
 
 def try_web_search(options: Options) -> Iterator[Line]:
     if settings.WEB_SEARCH_URL:
-        yield asyncio.run(_try_web_search("web search"))
+        yield asyncio.run(_try_web_search("web-search"))
     else:
-        yield Line("ok", "web search", "Off: WEB_SEARCH_URL is empty.")
+        yield Line("ok", "web-search", "Off: WEB_SEARCH_URL is empty.")
 
 
 async def _try_web_search(subject: str) -> Line:
@@ -86,7 +86,7 @@ async def _try_web_search(subject: str) -> Line:
 
 
 def check_mcp_servers(options: Options) -> Iterator[Line]:
-    subject = "MCP servers"
+    subject = "mcp-servers"
     if database.is_still_to_be_made():
         yield Line("ok", subject, "None is set up.")
         return
