@@ -8,7 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from django.core.management import call_command
 
+from chatsite.version import product_version
 from tests.faults.databases import new_database
 from tests.support.next_version import ADD_RETIRED_COLUMN, MIGRATIONS, VERSION, make_next_version
 from tests.support.patience import PATIENCE_SECONDS
@@ -78,4 +80,11 @@ def test_a_rehearsal_changes_nothing_and_an_upgrade_is_backed_up(database, upgra
     first, *later = database.rows(HISTORY)
     assert first["version"] != VERSION
     assert [tuple(row.values()) for row in later] == [(name, VERSION, True, True) for name in MIGRATIONS]
-    assert upgrade() == f"The database is as version {VERSION} needs it: there is nothing to do.\n"
+
+
+@pytest.mark.django_db
+def test_a_database_of_this_version_needs_no_upgrade(capsys):
+    call_command("upgrade")
+    assert capsys.readouterr().out == (
+        f"The database is as version {product_version()} needs it: there is nothing to do.\n"
+    )

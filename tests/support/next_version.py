@@ -38,6 +38,7 @@ def make_next_version(folder: Path) -> Path:
     """Copy the checkout into *folder*, make it the next version, and return the folder."""
     for name in ("chatsite", "conversations"):
         shutil.copytree(PROJECT / name, folder / name)
+    (PROJECT / "var").mkdir(exist_ok=True)
     for name in ("static", "templates", "var"):
         (folder / name).symlink_to(PROJECT / name)
     shutil.copy(PROJECT / "manage.py", folder)
