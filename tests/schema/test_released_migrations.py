@@ -8,7 +8,7 @@ import pytest
 
 from chatsite.schema.history import checksum_of_module, own_checksums
 
-# Of each migration when it was first released. Until 1.0.0 is out they are rewritten, and this with them.
+# Of each migration when it was first released.
 RELEASED = {
     ("accounts", "0001_initial"): "8c0134783c2743255d914a220797c0f99f9a9a298ea0f58145ff8cbc38774310",
     ("conversations", "0001_initial"): "3477c3510a7ee8ab8735e399bb31b2f0cc041cff9e68ee94942a73dd0ad28d62",
@@ -20,8 +20,7 @@ def test_a_released_migration_is_not_edited(key):
     name, found = ".".join(key), own_checksums().get(key)
     assert found == RELEASED[key], (
         f"{name} was released, and databases have been made by it: take the change of it, or of a module that it takes "
-        "SQL from, back, and write a new migration (CONTRIBUTING.md, Migrations). Until 1.0.0 is out, write instead "
-        f"{found} here."
+        "SQL from, back, and write a new migration (CONTRIBUTING.md, Migrations)."
     )
 
 
