@@ -39,7 +39,7 @@ NAMES = {
     "https",
 }
 CODE = {"role", "Key", "letters", "demo", "sliding", "full", "temperature", "input_usd", "name", "content", "kB", "MB"}
-LATIN_IN_CHINESE = {"token", "tokens"}
+LATIN_IN_CHINESE = {"token", "tokens", "Cookie"}
 DATA = (
     f"{CANARY}.txt",
     CANARY,

@@ -280,7 +280,7 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     Gate: lambda world: Gate.objects.get_or_create()[0],
     Limits: lambda world: Limits.objects.create(user=world.alices.owner, replies_at_once=5),
     SiteBudget: lambda world: SiteBudget.objects.create(),
-    PrivacyNotice: lambda world: PrivacyNotice.objects.create(content="Ask Ada."),
+    PrivacyNotice: lambda world: PrivacyNotice.objects.create(content="2026"),
     Invitation: lambda world: Invitation.objects.create(token_hash="0" * 64, expires_at=timezone.now()),
 }
 
