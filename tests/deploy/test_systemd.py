@@ -33,11 +33,18 @@ def seconds_to_stop(service: str) -> int:
 
 @pytest.fixture
 def units(tmp_path: Path) -> list[str]:
-    """The units with the Python and the folder of this machine, for systemd looks whether what they start is there."""
+    """The units with the Python and the folder of this machine, for systemd looks whether what they start is there.
+
+    Links stand for both: a blank in a path would end it.
+    """
+    python, checkout, folder = (tmp_path / name for name in ("python", "checkout", "units"))
+    python.symlink_to(sys.executable)
+    checkout.symlink_to(PROJECT)
+    folder.mkdir()
     for unit in UNITS.iterdir():
-        here = unit.read_text(encoding="utf-8").replace("/opt/windowseat/.venv/bin/python", sys.executable)
-        (tmp_path / unit.name).write_text(here.replace("/opt/windowseat", str(PROJECT)), encoding="utf-8")
-    return sorted(str(unit) for unit in tmp_path.iterdir())
+        here = unit.read_text(encoding="utf-8").replace("/opt/windowseat/.venv/bin/python", str(python))
+        (folder / unit.name).write_text(here.replace("/opt/windowseat", str(checkout)), encoding="utf-8")
+    return sorted(str(unit) for unit in folder.iterdir())
 
 
 @pytest.mark.systemd
