@@ -27,6 +27,7 @@ from conversations.core.errors import (
     WorkerExhausted,
 )
 from conversations.providers.egress.answer_limits import PLAIN_HEADERS, limit_answer
+from conversations.providers.egress.broken_answers import KeptResponse
 from conversations.providers.egress.destinations import EgressRefused
 from conversations.providers.egress.unasked_answers import AskedConnector
 
@@ -296,4 +297,4 @@ def _open_session(transport: Any) -> aiohttp.ClientSession:
     connector = AskedConnector(
         keepalive_timeout=limits.keepalive_expiry, ssl=transport.ssl_context, limit=limits.max_connections or 0
     )
-    return aiohttp.ClientSession(connector=connector)
+    return aiohttp.ClientSession(connector=connector, response_class=KeptResponse)
