@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.faults.databases import Database, new_database, prepare, server_address
 from tests.support.sent_pictures import text_of
 from tests.support.source import PROJECT
-from tests.support.upstream import count_prompt, fault, serve_upstream
+from tests.support.upstream import FAULTS, count_prompt, serve_upstream
 from tests.support.upstream_answer import Answer
 
 from .document_actions import add_documents
@@ -109,7 +110,6 @@ print(sign_in(user))
 """
 
 
-@fault(MODEL)
 async def answer_from_table(answer: Answer) -> None:
     """Answer the newest question with what is written for it."""
     newest = [text_of(each["content"]) for each in answer.exchange.body["messages"] if each["role"] == "user"][-1]
@@ -124,6 +124,7 @@ async def answer_from_table(answer: Answer) -> None:
 def pictured_site(database: Database, folder: Path) -> Iterator[Site]:
     """Serve the site that is shown, with a small window, so that messages leave it."""
     with (
+        patch.dict(FAULTS, {MODEL: answer_from_table}),  # for other tests it is no model of the provider
         serve_upstream() as upstream,
         running_site(
             database,
