@@ -48,6 +48,15 @@ def test_several_files_and_one_that_is_none(tmp_path):
     assert Message.objects.count() == 1
 
 
+@pytest.fixture
+def _interruptible():
+    """A process that was begun in a shell's background takes no notice of SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_ctrl_c_keeps_what_is_here_and_says_how_to_go_on(tmp_path, monkeypatch, capsys):
     make_user("alice")
     monkeypatch.setattr(run_import, "ITEMS_AT_ONCE", 1)
