@@ -28,7 +28,7 @@ from tests.support.next_version import (
     VERSION,
     make_next_version,
 )
-from tests.support.patience import wait_for
+from tests.support.patience import LOOK_AGAIN_SECONDS, wait_for
 from tests.support.ports import free_port
 
 from .browsers import Browser
@@ -139,7 +139,7 @@ class Person(threading.Thread):
                     return
             except NO_ANSWER:
                 self._addresses_in_turn()
-            time.sleep(0.02)
+            time.sleep(LOOK_AGAIN_SECONDS)
 
     def _addresses_in_turn(self) -> None:
         following = self._addresses[(self._addresses.index(self._browser.address) + 1) % len(self._addresses)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from conversations.models import PrivacyNotice
+from conversations.models import McpServer, PrivacyNotice
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +45,21 @@ def test_it_changes_with_the_settings(page, settings, name, value, said):
     assert said not in page()
     setattr(settings, name, value)
     assert said in page()
+
+
+def test_passages_go_to_the_endpoint_of_embeddings(page, settings):
+    settings.OPENAI_BASE_URL, settings.OPENAI_EMBEDDING_MODEL = "https://models.example.net/v1", "small"
+    settings.OPENAI_EMBEDDING_BASE_URL = "https://vectors.example.net/v1"
+    assert "are sent to vectors.example.net, to find" in page()
+    settings.LOCAL_EMBEDDINGS = "/models/small"
+    assert "vectors.example.net" not in page()
+
+
+def test_servers_of_tools_are_named_while_they_are_enabled(page):
+    server = McpServer.objects.create(name="shop", url="https://tools.example.net/mcp")
+    assert "tools.example.net" in page()
+    McpServer.objects.filter(pk=server.pk).update(enabled=False)
+    assert "tools.example.net" not in page()
 
 
 def test_no_address_of_a_provider_gives_away_its_password(page, settings):

@@ -13,11 +13,11 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from chatsite.names import isolate_name
-from conversations.models import PrivacyNotice
+from conversations.models import McpServer, PrivacyNotice
+from conversations.providers.catalog.embedding_models import embedding_base_url, has_endpoint
 from conversations.providers.catalog.language_models import demo_is_used
+from conversations.providers.openai_api.completion_request import OPENAI_BASE_URL
 from conversations.rendering import render_markdown
-
-OPENAI_HOST = "api.openai.com"
 
 
 @require_safe
@@ -45,12 +45,14 @@ def _say_where_words_go() -> Iterator[str]:
         yield _("Replies are made on this server, by a demo model. No provider is connected.")
     else:
         yield _("What the model is shown for a reply is sent to %(host)s. Each reply lists it.") % {
-            "host": _host(settings.OPENAI_BASE_URL) or OPENAI_HOST
+            "host": _host(settings.OPENAI_BASE_URL or OPENAI_BASE_URL)
         }
-    if settings.OPENAI_EMBEDDING_MODEL:
+    if settings.OPENAI_EMBEDDING_MODEL and has_endpoint() and not settings.LOCAL_EMBEDDINGS:
         yield _("Passages of messages and documents are sent to %(host)s, to find them by their meaning.") % {
-            "host": _host(settings.OPENAI_BASE_URL) or OPENAI_HOST
+            "host": _host(embedding_base_url())
         }
+    for url in McpServer.objects.filter(enabled=True).order_by("name").values_list("url", flat=True):
+        yield _("Tools send what their call needs to %(host)s.") % {"host": _host(url)}
     if settings.WEB_SEARCH_URL:
         yield _("If you switch web search on, the words searched for are sent to %(host)s.") % {
             "host": _host(settings.WEB_SEARCH_URL)
