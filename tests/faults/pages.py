@@ -25,6 +25,7 @@ from .browsers import Browser
 TAIL = re.compile(r'data-tail data-at="(\d+)">(.*?)</div>', re.DOTALL)
 STEP = re.compile(r'data-step="(\d+)"')
 TAGS = re.compile(r"<[^>]*>")
+DIVS = re.compile(r"</?div\b")
 
 
 @dataclass
@@ -267,6 +268,16 @@ def tells_end(frame: dict[str, Any], reply: int) -> bool:
 
 
 def shown_text(message: dict[str, Any]) -> str:
-    """Return the words of a snapshot's message as they are read."""
-    content = message["html"].split("data-content", 1)[1].split(">", 1)[1].split("<footer", 1)[0]
-    return html.unescape(TAGS.sub("", content)).strip()
+    """Return the words of a snapshot's message as they are read, without what the page adds below them."""
+    below = message["html"].split("data-content", 1)[1].split(">", 1)[1]
+    return html.unescape(TAGS.sub("", _within_div(below))).strip()
+
+
+def _within_div(below: str) -> str:
+    """Return *below*, which begins within a `<div>`, up to its end: the notice of an interruption comes after it."""
+    depth = 1
+    for tag in DIVS.finditer(below):
+        depth += -1 if tag[0].startswith("</") else 1
+        if not depth:
+            return below[: tag.start()]
+    raise AssertionError(f"the content is not closed: {below}")
