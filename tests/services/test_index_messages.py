@@ -274,6 +274,9 @@ def test_a_message_that_takes_long_to_split_is_indexed(monkeypatch):
     try:
         assert index_next_batch()
     finally:
+        if connection.is_usable():  # the pool keeps it for other tests
+            with connection.cursor() as cursor:
+                cursor.execute("RESET idle_in_transaction_session_timeout")
         connection.close()
         watcher.close()
     assert len(indexed(conversation)) == 2
