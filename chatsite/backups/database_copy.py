@@ -43,8 +43,10 @@ def dump_database(
             yield part
 
 
-def restore_database(address: Mapping[str, Any], parts: Iterable[bytes]) -> None:
+def restore_database(address: Mapping[str, Any], parts: Iterable[bytes], *, last_statement: str = "") -> None:
     """Fill the empty database at *address* from what `dump_database` yielded, by one transaction: all of it or nothing.
+
+    *last_statement* is the transaction's, too.
 
     psql gets what pg_restore writes as SQL. pg_restore could not do it alone: it sets a parameter that servers before
     PostgreSQL 17 do not have. Raises `DatabaseCopyFailed`.
@@ -57,6 +59,8 @@ def restore_database(address: Mapping[str, Any], parts: Iterable[bytes]) -> None
     ):
         statements.write(b"BEGIN;\n")
         _write_statements(parts, statements)
+        if last_statement:
+            statements.write(last_statement.encode() + b";\n")
         statements.write(b"COMMIT;\n")  # psql does nothing at the end of its input: what was cut off is rolled back
 
 

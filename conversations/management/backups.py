@@ -37,7 +37,9 @@ from conversations.management.database_contents import (
     find_missing_rows,
     find_other_schema,
     is_empty_database,
+    was_migrated_since,
 )
+from conversations.management.restore_mark import delete_mark, has_mark, write_mark
 from conversations.management.startup import migrate
 
 # The snapshot is held until the last row is written, however long that takes.
@@ -52,6 +54,12 @@ OTHER_EXTENSIONS = "SELECT extname FROM pg_extension WHERE extname NOT IN ('plpg
 
 
 FORM_OF_CONTENTS = {"tables": dict, "triggers": list, "windows": dict, "secrets": list, "sealed": str}
+
+
+HAS_TABLES = (
+    "This database has tables already, and a backup is restored into an empty one alone. Set VAR_DIR to a new folder, "
+    "or DATABASE_URL to a new database. Nothing was changed."
+)
 
 
 class RestoreRefused(Exception):
@@ -130,30 +138,38 @@ def restore_backup(
     """Fill the empty database of this site, and return the file's head and what is not as it was.
 
     The file is read to its end before anything is changed. Rows come by one transaction; the key of the site is
-    stored before them. Raises `BackupUnreadable`, `RestoreRefused` and `DatabaseCopyFailed`.
+    stored before them. Where that was done and the rest was not, as after a kill, it goes on from there. Raises
+    `BackupUnreadable`, `RestoreRefused` and `DatabaseCopyFailed`.
     """
     head = file.read_head()
-    if not is_empty_database():
-        raise RestoreRefused(
-            "This database has tables already, and a backup is restored into an empty one alone. Set VAR_DIR to a new "
-            "folder, or DATABASE_URL to a new database. Nothing was changed."
-        )
+    is_empty = is_empty_database()
+    if not (is_empty or has_mark()):
+        raise RestoreRefused(HAS_TABLES)
     tell(f"Reading {file.path} to its end")
     contents = file.check()
     _require_whole(contents)
     if problem := find_other_schema(contents):
         raise RestoreRefused(f"{problem} Nothing was changed.")
+    if not (is_empty or has_mark(contents)):
+        raise RestoreRefused(HAS_TABLES)
     _add_vector_extension()
     _adopt_secret_key(contents["secret_key"], keeps_own=keeps_secret_key, tell=tell)
-    tell("Restoring the database")
-    restore_database(database_address(), file.read_database())
+    if is_empty:
+        tell("Restoring the database")
+        restore_database(database_address(), file.read_database(), last_statement=write_mark(contents))
+    else:
+        tell("All rows are there already")
     with faults_after_the_rows():
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")  # without statistics the first questions would take long
         tell("Comparing it with what the backup says")
-        wrong = find_missing_rows(contents)
+        # An earlier try that has begun to migrate had counted the rows before.
+        if not was_migrated_since(contents) and (wrong := find_missing_rows(contents)):
+            return head, wrong
         migrate()
-        return head, wrong + find_damage(contents)
+        if not (wrong := find_damage(contents)):
+            delete_mark()
+        return head, wrong
 
 
 @contextmanager
@@ -164,9 +180,8 @@ def faults_after_the_rows() -> Iterator[None]:
     except (DatabaseError, CommandError) as error:
         reason = str(error).partition("\n")[0]
         raise DatabaseCopyFailed(
-            f"All rows were restored, but not compared with what the backup says: {reason}. When that is repaired, "
-            "restore again into an empty database: set VAR_DIR to a new folder, or rename var/postgres, or set "
-            "DATABASE_URL to a new database."
+            f"All rows were restored, but not compared with what the backup says: {reason}. When that is repaired, the "
+            "same command goes on from there."
         ) from error
 
 

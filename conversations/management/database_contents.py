@@ -62,6 +62,11 @@ def find_other_schema(contents: Mapping[str, Any]) -> str:
     return history_problem(MigrationHistory.from_json(contents), what="The backup's database", will_migrate=True)
 
 
+def was_migrated_since(contents: Mapping[str, Any]) -> bool:
+    """Tell whether the database has other migrations than *contents* say."""
+    return read_migration_history(_raw_connection()) != MigrationHistory.from_json(contents)
+
+
 def find_missing_rows(contents: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each table and trigger that is not as *contents* says, before anything is migrated."""
     there = set(_column(TABLES))

@@ -16,7 +16,7 @@ from chatsite.schema.history import TABLE, MigrationHistory, read_migration_hist
 from conversations.management.backups import database_address, exported_snapshot
 from conversations.management.database_contents import find_wrong_sums, rows_by_table
 from conversations.management.startup import migrate, require_database
-from conversations.management.throw_away_site import throw_away_site
+from conversations.management.throw_away_site import bind_to_parent, throw_away_site
 
 SECONDS = f"SELECT app, name, extract(epoch FROM ended_at - began_at)::float8 FROM {TABLE} ORDER BY began_at"  # noqa: S608
 OF_MIGRATIONS = {"django_migrations", TABLE}
@@ -61,6 +61,7 @@ def rehearse_upgrade() -> Upgrade:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            preexec_fn=bind_to_parent(),
         )
         try:
             _send_copy(process.stdin)

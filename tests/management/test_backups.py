@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from django.db import connection
 
 from chatsite.backups.backup_file import BackupFile, write_backup
 from chatsite.backups.database_copy import DatabaseCopyFailed, dump_database
+from chatsite.schema.executor import MIGRATION_LOCK
 from conversations.management.backups import faults_after_the_rows
 from conversations.management.commands.verify_backup import reason_of_refusal
 from tests.faults.databases import Database, new_database
@@ -208,28 +210,39 @@ def test_why_a_backup_is_not_verified_is_told_without_the_log_before():
 
 @pytest.mark.django_db
 def test_a_fault_after_the_rows_says_that_they_are_there_and_how_to_go_on():
-    said = r"not compared .*: division by zero\. .* into an empty database"
+    said = r"not compared .*: division by zero\. .* the same command goes on"
     with connection.cursor() as cursor, pytest.raises(DatabaseCopyFailed, match=said), faults_after_the_rows():
         cursor.execute("SELECT 1 / 0")
 
 
-def test_one_that_is_killed_leaves_an_empty_database_which_is_restored_once(first, empty):
-    command = [sys.executable, "manage.py", "restore", str(first.backup)]
-    database = empty.database
-    working = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'psql' AND datname = %s"
-    with psycopg.connect(dbname=database.name, **database.address) as other:
-        other.execute("CREATE TABLE conversations_message ()")  # holds the restore up in its midst
-        process = subprocess.Popen(command, cwd=PROJECT, env=environment(empty.settings), stdout=subprocess.DEVNULL)
-        held_up = f"{working} AND wait_event_type = 'Lock'"
-        wait_for(lambda: database.value(held_up, database.name), "the restore is held up")
+@contextmanager
+def killed_while_held_up(site, backup, hold):
+    """Begin to restore *backup*, and kill the command at what *hold*, a statement, holds up; yield to wait for that."""
+    command = [sys.executable, "manage.py", "restore", str(backup)]
+    with psycopg.connect(dbname=site.database.name, **site.database.address) as other:
+        other.execute(hold)
+        process = subprocess.Popen(command, cwd=PROJECT, env=environment(site.settings), stdout=subprocess.DEVNULL)
+        yield
         process.kill()
         process.wait()
         other.rollback()
+
+
+def test_one_that_is_killed_is_ended_by_the_same_command(first, empty):
+    database = empty.database
+    working = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'psql' AND datname = %s"
+    with killed_while_held_up(empty, first.backup, "CREATE TABLE conversations_message ()"):
+        held_up = f"{working} AND wait_event_type = 'Lock'"
+        wait_for(lambda: database.value(held_up, database.name), "the restore is held up in its midst")
     wait_for(lambda: not database.value(working, database.name), "psql has ended")
-    assert not empty.database.rows(TABLES)
+    assert not database.rows(TABLES)
+    with killed_while_held_up(empty, first.backup, f"SELECT pg_advisory_lock({MIGRATION_LOCK})"):
+        wait_for(lambda: database.rows(TABLES), "all rows are there, and it waits for the lock of migrations")
+    restored = rows_of(database)
     [refused] = run_each([("restore", first.backup, PASSPHRASE)] * 2, **empty.settings)
     assert "has tables already" in refused
-    assert rows_of(empty.database).keys() == rows_of(first.database).keys()
+    assert rows_of(database) == restored
+    assert restored.keys() == rows_of(first.database).keys()
 
 
 def test_what_can_t_be_restored_changes_nothing(first, moved, empty, tmp_path):

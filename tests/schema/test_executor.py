@@ -59,7 +59,7 @@ def zoo():
 def reader():
     """Another session, in a transaction that has read the cats."""
     parameters = connection.get_connection_params()
-    address = {name: parameters[name] for name in ("dbname", "user", "host", "port")}
+    address = {name: parameters[name] for name in ("dbname", "user", "host", "port") if name in parameters}
     sessions = []
 
     def read():

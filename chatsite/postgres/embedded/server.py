@@ -25,6 +25,7 @@ from .system_account import SystemAccount
 
 DATABASE = "windowseat"
 START_TIMEOUT_SECONDS = 120.0  # after a crash the server first replays its log
+STOP_TIMEOUT_SECONDS = 300.0  # it writes what is in memory to the disk first
 POLL_SECONDS = 0.01
 KEEPER = Path(__file__).with_name("keeper.py")
 
@@ -154,6 +155,24 @@ class EmbeddedServer:
 def embedded_server(data: Path) -> EmbeddedServer:
     """Return this process's one access to the server in *data*."""
     return EmbeddedServer(data)
+
+
+def is_stopped(data: Path) -> bool:
+    """Tell whether no server of *data* runs, starts or stops; nothing is made where there never was one."""
+    path = ServerPaths(data).lock
+    lock = try_lock_exclusive(path) if path.exists() else None
+    if lock is not None:
+        os.close(lock)
+    return lock is not None or not path.exists()
+
+
+def wait_until_stopped(data: Path) -> None:
+    """Return once no server of *data* runs; its last user has ended before. Raises `TimeoutError`."""
+    deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
+    while not is_stopped(data):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"The embedded PostgreSQL in {data} did not stop in {STOP_TIMEOUT_SECONDS:g} seconds.")
+        time.sleep(POLL_SECONDS)
 
 
 def program(name: str) -> Path:

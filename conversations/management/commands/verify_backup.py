@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from chatsite.backups.backup_file import BackupFile, BackupUnreadable
 from chatsite.command_line import own_command
 from conversations.management.backups import add_passphrase_argument, read_passphrase
-from conversations.management.throw_away_site import throw_away_site
+from conversations.management.throw_away_site import bind_to_parent, throw_away_site
 
 
 class Command(BaseCommand):
@@ -37,6 +37,7 @@ class Command(BaseCommand):
                 stderr=subprocess.PIPE,
                 text=True,
                 check=False,
+                preexec_fn=bind_to_parent(),
             )
         if restored.returncode:
             raise CommandError(reason_of_refusal(restored.stderr))
