@@ -1,6 +1,7 @@
 """What migrations after the initial ones are made of, so that the version before goes on beside them, under traffic.
 
     AddIndexConcurrently, RemoveIndexConcurrently   an index without a lock that writers wait for; after a kill again
+    AddUniqueConcurrently                           a unique constraint without one, where no two rows are alike
     BackfillInBatches                               values for rows that are there, in transactions of their own
     RetireField, DropRetired                        a column that no code reads any more; in the next version it goes
 
@@ -15,9 +16,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.contrib.postgres import operations as postgres
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from django.db.migrations.operations import RemoveField
+from django.db.migrations.operations import AddConstraint, RemoveField
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
@@ -27,6 +28,10 @@ BATCH_ROWS = 5000
 IS_VALID = """
 SELECT indisvalid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
 WHERE relname = %s AND pg_table_is_visible(pg_class.oid)
+"""
+IS_CONSTRAINT = """
+SELECT EXISTS (SELECT FROM pg_constraint JOIN pg_class ON pg_class.oid = conindid
+               WHERE conname = %s AND pg_table_is_visible(pg_class.oid))
 """
 PROGRESS = f"SELECT (progress->>%s)::bigint FROM {TABLE} WHERE app = %s AND ended_at IS NULL AND progress ? %s"  # noqa: S608
 NOTE_PROGRESS = f"""
@@ -44,7 +49,7 @@ class AddIndexConcurrently(postgres.AddIndexConcurrently):
         with _without_lock_timeout(schema_editor):
             is_valid = _find(schema_editor, IS_VALID, self.index.name)
             if is_valid is False:
-                schema_editor.execute(f"DROP INDEX CONCURRENTLY {schema_editor.quote_name(self.index.name)}")
+                _drop_index(schema_editor, self.index.name)
             if not is_valid:
                 super().database_forwards(app_label, schema_editor, from_state, to_state)
 
@@ -58,6 +63,51 @@ class RemoveIndexConcurrently(postgres.RemoveIndexConcurrently):
         with _without_lock_timeout(schema_editor):
             if _find(schema_editor, IS_VALID, self.name) is not None:
                 super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+class AddUniqueConcurrently(AddConstraint):
+    """Add a unique constraint while rows are written: its index first, without a lock, which then becomes it.
+
+    From then on it refuses rows of the version before, too. Where two rows are alike already, the migration fails with
+    PostgreSQL's sentence on which, and leaves no index that would go on to refuse.
+    """
+
+    atomic = False
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+    ) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        name = self.constraint.name
+        with _without_lock_timeout(schema_editor):
+            is_valid = _find(schema_editor, IS_VALID, name)
+            if is_valid is False:
+                _drop_index(schema_editor, name)
+            if not is_valid:
+                self._create_index(model, schema_editor)
+        if _is_part_of_table(self.constraint) and not _find(schema_editor, IS_CONSTRAINT, name):
+            self._take_index(model, schema_editor)
+
+    def describe(self) -> str:
+        return f"Add the unique constraint {self.constraint.name} to {self.model_name} concurrently"
+
+    def _create_index(self, model: Any, editor: Any) -> None:
+        plain, index = editor.sql_create_unique, editor.sql_create_unique_index
+        concurrent = index.replace("UNIQUE INDEX", "UNIQUE INDEX CONCURRENTLY", 1)
+        editor.sql_create_unique = editor.sql_create_unique_index = concurrent
+        try:
+            editor.execute(self.constraint.create_sql(model, editor))
+        except DatabaseError:
+            _drop_index(editor, self.constraint.name)
+            raise
+        finally:
+            editor.sql_create_unique, editor.sql_create_unique_index = plain, index
+
+    def _take_index(self, model: Any, editor: Any) -> None:
+        constraint: Any = self.constraint
+        table, name = editor.quote_name(model._meta.db_table), editor.quote_name(constraint.name)
+        when = editor._deferrable_constraint_sql(constraint.deferrable)
+        editor.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} UNIQUE USING INDEX {name}{when}")
 
 
 class BackfillInBatches(Operation):
@@ -146,6 +196,15 @@ class DropRetired(Operation):
 
     def describe(self) -> str:
         return f"Drop {self.table}{'.' if self.column else ''}{self.column}, retired in {self.retired_in}"
+
+
+def _is_part_of_table(constraint: Any) -> bool:
+    """Tell whether PostgreSQL has it as a constraint: on some rows, or on expressions, it is an index alone."""
+    return not (constraint.condition or constraint.include or constraint.opclasses or constraint.expressions)
+
+
+def _drop_index(editor: BaseDatabaseSchemaEditor, name: str) -> None:
+    editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {editor.quote_name(name)}")
 
 
 @contextmanager

@@ -16,7 +16,13 @@ from chatsite.schema.executor import (
     one_process_migrates,
     recorded_migrations,
 )
-from chatsite.schema.operations import AddIndexConcurrently, BackfillInBatches, DropRetired, RetireField
+from chatsite.schema.operations import (
+    AddIndexConcurrently,
+    AddUniqueConcurrently,
+    BackfillInBatches,
+    DropRetired,
+    RetireField,
+)
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -190,3 +196,49 @@ def test_a_retired_column_takes_rows_of_both_versions_and_is_dropped_in_the_next
     rows("INSERT INTO zoo_cat (name) VALUES ('x')")
     zoo(DropRetired("zoo_cat", "name", retired_in="1.0.0"))
     assert rows("SELECT * FROM zoo_cat") == [(1,), (2,)]
+
+
+UNIQUE = {
+    "as a constraint": ({"fields": ["name"]}, "UNIQUE (name)"),
+    "checked at the end": (
+        {"fields": ["name"], "deferrable": models.Deferrable.DEFERRED},
+        "UNIQUE (name) DEFERRABLE INITIALLY DEFERRED",
+    ),
+    "nulls alike": ({"fields": ["name"], "nulls_distinct": False}, "UNIQUE NULLS NOT DISTINCT (name)"),
+    "of some rows": ({"fields": ["name"], "condition": models.Q(id__gt=3)}, None),
+    "of an expression": ({"expressions": ()}, None),
+}
+
+
+@pytest.mark.parametrize("kind", UNIQUE)
+def test_a_unique_constraint_is_added_once(zoo, kind):
+    options, definition = UNIQUE[kind]
+    expressions = () if "fields" in options else (models.functions.Lower("name"),)
+    options = {key: value for key, value in options.items() if key != "expressions"}
+    add = AddUniqueConcurrently("cat", models.UniqueConstraint(*expressions, name="one_cat", **options))
+    rows("INSERT INTO zoo_cat (id, name) VALUES (10, 'x'), (11, 'y')")
+    for _ in range(2):  # as after a kill behind its last statement
+        with connection.schema_editor(atomic=False) as editor:
+            state = ProjectState()
+            CAT.state_forwards("zoo", state)
+            before = state.clone()
+            add.state_forwards("zoo", state)
+            add.database_forwards("zoo", editor, before, state)
+    found = rows("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'one_cat'")
+    assert found == ([(definition,)] if definition else [])
+    with pytest.raises(DatabaseError, match="one_cat"):
+        rows("INSERT INTO zoo_cat (id, name) VALUES (12, 'x')")
+    zoo(add, atomic=False)
+    assert rows("SELECT indisvalid FROM pg_index WHERE indexrelid = 'one_cat'::regclass") == [(True,)]
+
+
+def test_rows_that_are_alike_are_named_and_leave_no_index(zoo):
+    rows("INSERT INTO zoo_cat (name) VALUES ('x'), ('x')")
+    add = AddUniqueConcurrently("cat", models.UniqueConstraint(fields=["name"], name="one_cat"))
+    with pytest.raises(DatabaseError, match=r"\(name\)=\(x\) is duplicated"):
+        zoo(add, name="0009", atomic=False)
+    rows("INSERT INTO zoo_cat (name) VALUES ('x')")
+    rows("DELETE FROM zoo_cat WHERE id > (SELECT min(id) FROM zoo_cat)")
+    zoo(add, name="0009", atomic=False)
+    with pytest.raises(DatabaseError, match="one_cat"):
+        rows("INSERT INTO zoo_cat (name) VALUES ('x')")

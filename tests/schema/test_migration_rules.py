@@ -32,6 +32,7 @@ INITIAL = """
     ]
 """
 CHECK = "models.CheckConstraint(condition=Q(name__isnull=False), name='named')"
+UNIQUE = "models.UniqueConstraint(fields=['name'], name='one')"
 UPDATE = "UPDATE zoo_cat SET name = 1 WHERE id BETWEEN %(first)s AND %(last)s"
 BACKFILL = f"BackfillInBatches('names', table='zoo_cat', update='{UPDATE}')"
 LATER = "\n    atomic = False"
@@ -39,6 +40,8 @@ LATER = "\n    atomic = False"
 BAD = {
     "migrations.AddIndex('cat', models.Index(fields=['name'], name='cats'))": "AddIndex: readers go on and writers wai",
     "AddIndexConcurrently('cat', models.Index(fields=['name'], name='cats'))": "say atomic = False in the migration",
+    f"AddUniqueConcurrently('cat', {UNIQUE})": "say atomic = False in the migration",
+    f"migrations.AddConstraint('cat', {UNIQUE})": "for a unique one use AddUniqueConcurrently",
     "migrations.AddConstraint('cat', " + CHECK + ")": "AddConstraint: it locks the table while all rows are checked: u",
     f"AddConstraintNotValid('cat', {CHECK}), ValidateConstraint('cat', 'named')": "put it into the next migration",
     "migrations.AlterField('cat', 'name', models.CharField(max_length=10))": "AddConstraintNotValid of a CheckConstrai",
@@ -76,6 +79,7 @@ GOOD = (
     "migrations.CreateModel('Owl', [('id', models.BigAutoField(primary_key=True))]), "
     "migrations.AddIndex('owl', models.Index(fields=['id'], name='owls'))",
     "AddIndexConcurrently('cat', models.Index(fields=['name'], name='cats'))" + LATER,
+    f"AddUniqueConcurrently('cat', {UNIQUE}){LATER}",
     BACKFILL + LATER,
     f"AddConstraintNotValid('cat', {CHECK})",
     "ValidateConstraint('cat', 'named')" + LATER,

@@ -20,14 +20,15 @@ from django.db.models.expressions import Value
 
 from chatsite.schema.operations import (
     AddIndexConcurrently,
+    AddUniqueConcurrently,
     BackfillInBatches,
     DropRetired,
     RemoveIndexConcurrently,
     RetireField,
 )
 
-REPEATABLE = (AddIndexConcurrently, RemoveIndexConcurrently, BackfillInBatches, ValidateConstraint)
-NOT_IN_A_TRANSACTION = (AddIndexConcurrently, RemoveIndexConcurrently, BackfillInBatches)
+NOT_IN_A_TRANSACTION = (AddIndexConcurrently, AddUniqueConcurrently, RemoveIndexConcurrently, BackfillInBatches)
+REPEATABLE = (*NOT_IN_A_TRANSACTION, ValidateConstraint)
 OF_THE_STATE = (migrations.AlterModelOptions, migrations.AlterModelManagers)
 DATA = (BackfillInBatches, migrations.RunPython)
 INSTEAD = {
@@ -41,9 +42,10 @@ INSTEAD = {
     "SeparateDatabaseAndState, and use DropRetired in the next version",
     migrations.RenameModel: "the version before knows the table by its old name: keep db_table",
     migrations.AlterModelTable: "the version before knows the table by its old name: keep db_table",
-    migrations.AlterUniqueTogether: "it locks the table while the index is made: use a UniqueConstraint on a new table",
+    migrations.AlterUniqueTogether: "it locks the table while the index is made: use a UniqueConstraint, and "
+    "AddUniqueConcurrently",
     migrations.AddConstraint: "it locks the table while all rows are checked: use AddConstraintNotValid, and "
-    "ValidateConstraint in the next migration; a unique one needs CREATE UNIQUE INDEX CONCURRENTLY first",
+    "ValidateConstraint in the next migration; for a unique one use AddUniqueConcurrently",
 }
 # Statement in RunSQL → what to do.
 STATEMENTS = {
