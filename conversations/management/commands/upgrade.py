@@ -76,7 +76,8 @@ class Command(BaseCommand):
         self.stdout.write(f"The database was upgraded {here} in {time.monotonic() - began:.1f} s.")
 
     def _rehearse(self, count: int) -> None:
-        self.stdout.write(f"{count} migrations wait. Copying the database, and upgrading the copy …")
+        wait = "1 migration waits" if count == 1 else f"{count} migrations wait"
+        self.stdout.write(f"{wait}. Copying the database, and upgrading the copy …")
         began = time.monotonic()
         done: Upgrade = rehearse_upgrade()
         self._write_seconds(done.seconds)
@@ -86,8 +87,8 @@ class Command(BaseCommand):
             self.stderr.write(f"A sum does not match the ledger: {line}")
         if done.lost_rows or done.wrong_sums:
             raise CommandError(
-                f"The copy was upgraded: {len(done.lost_rows)} tables have fewer rows, and {len(done.wrong_sums)} sums "
-                "are wrong. The database is as it was: keep the version that made it, and report this."
+                f"The copy was upgraded. Tables with fewer rows: {len(done.lost_rows)}, wrong sums: "
+                f"{len(done.wrong_sums)}. The database is as it was: keep the version that made it, and report this."
             )
         rows = "" if done.other_counts else ", and all tables have the rows they had"
         self.stdout.write(f"Sums match the ledger{rows}.")
