@@ -19,6 +19,7 @@ Windowseat: web chat with accounts for any OpenAI-compatible language model. Use
   backup FILE         write all data of the site into one file while it runs
   verify_backup FILE  restore a backup into a throw-away database and check it
   restore FILE        fill the empty database of a new site from a backup
+  move_database       move the site from the embedded database to a server of your own, or back
   doctor              try settings, database, provider, mail and the rest, and say what to do
   help --commands     list all commands; help COMMAND says more of one
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import islice
@@ -31,7 +31,7 @@ class DatabaseCopyFailed(Exception):
 
 def dump_database(
     address: Mapping[str, Any], *, snapshot: str, part_bytes: int, without_extensions: Iterable[str] = ()
-) -> Iterator[bytes]:
+) -> Generator[bytes]:
     """Yield the database at *address* as an exported *snapshot* has it, in parts of that size.
 
     *address* has the parameters of psycopg's `connect`. Raises `DatabaseCopyFailed`.

@@ -10,6 +10,7 @@ from chatsite.version import product_version
 
 from .columns import schema_difference
 from .history import MigrationHistory, read_migration_history, version_key
+from .move_note import read_move_note
 
 OLDEST_PGVECTOR = (0, 7)  # the first with half precision
 MIGRATE = f"Run {spell_command('upgrade')}, or start a web process with MIGRATE_ON_START on."
@@ -29,16 +30,20 @@ ORDER BY relname
 OUR_TABLES = {"accounts_user", "conversations_conversation", "conversations_message"}
 
 
-def schema_problem(connection: Connection, *, will_migrate: bool = False, allows_newer: bool = False) -> str:
+def schema_problem(
+    connection: Connection, *, will_migrate: bool = False, allows_newer: bool = False, allows_moved: bool = False
+) -> str:
     """Return a sentence on why this code can't work with the database behind *connection*, and what to do; else "".
 
     A process that *will_migrate* may find it empty, older or half upgraded. One that runs already while a newer
-    version upgrades *allows_newer*: for one version the schema serves both.
+    version upgrades *allows_newer*: for one version the schema serves both. What moves a site *allows_moved*.
     """
+    note = None if allows_moved else read_move_note(connection)
     history = read_migration_history(connection)
     [(pgvector, is_available)] = connection.execute(EXTENSION)
     return (
         server_problem(connection.info.server_version // 10_000)
+        or (note.problem if note else "")
         or foreign_problem(table_names(connection), history, database=connection.info.dbname)
         or history_problem(history, will_migrate=will_migrate, allows_newer=allows_newer)
         or pgvector_problem(pgvector, is_available=is_available, is_made=bool(history.applied))

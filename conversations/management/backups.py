@@ -152,7 +152,7 @@ def restore_backup(
         raise RestoreRefused(f"{problem} Nothing was changed.")
     if not (is_empty or has_mark(contents)):
         raise RestoreRefused(HAS_TABLES)
-    _add_vector_extension()
+    add_vector_extension()
     _adopt_secret_key(contents["secret_key"], keeps_own=keeps_secret_key, tell=tell)
     if is_empty:
         tell("Restoring the database")
@@ -196,7 +196,7 @@ def _require_whole(contents: Mapping[str, Any]) -> None:
         raise BackupUnreadable("It is damaged: what it says of the database is not whole. Nothing of it was used.")
 
 
-def _add_vector_extension() -> None:
+def add_vector_extension() -> None:
     """Add pgvector, which is not in the backup of an embedded database: that has it from its first day."""
     try:
         with connection.cursor() as cursor:

@@ -15,3 +15,9 @@ class DatabaseCommand(BaseCommand):
     def execute(self, *arguments: Any, **options: Any) -> str | None:
         require_database()
         return super().execute(*arguments, **options)
+
+
+def reason_of_refusal(stderr: str) -> str:
+    """Return what the command that restores said at its end, without the warnings of its log before that."""
+    _, marked, reason = stderr.rpartition("CommandError: ")
+    return (reason if marked else stderr).strip() or "It could not be done."

@@ -92,14 +92,14 @@ def require_connection() -> None:
         raise CommandError(database_sentence(error)) from None
 
 
-def require_database(*, will_migrate: bool = False) -> None:
+def require_database(*, will_migrate: bool = False, allows_moved: bool = False) -> None:
     """Raise `CommandError`, with one sentence, if this code can't work with the database.
 
-    A command that *will_migrate* may find it empty, older or half upgraded.
+    A command that *will_migrate* may find it empty, older or half upgraded. What moves a site *allows_moved*.
     """
     try:
         with connect_briefly() as session:
-            problem = schema_problem(session, will_migrate=will_migrate)
+            problem = schema_problem(session, will_migrate=will_migrate, allows_moved=allows_moved)
     except (PsycopgError, DatabaseError) as error:
         raise CommandError(database_sentence(error)) from None
     if problem:

@@ -82,7 +82,7 @@ def _send_copy(pipe: IO[bytes] | None) -> None:
             for part in parts:
                 pipe.write(part)  # type: ignore[union-attr]
         except BrokenPipeError:
-            parts.close()  # type: ignore[attr-defined]
+            parts.close()
 
 
 def upgrade_copy(dump: IO[bytes]) -> str:

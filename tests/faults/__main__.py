@@ -64,6 +64,7 @@ ROWS = (
     Row("A parser is killed", "test_parsing_documents.py", 50),
     Row("A program's conversation of 500 turns outgrows a window of 4,096 tokens", "test_endless_conversation.py", 3),
     Row("An upgrade under traffic, each of its migrations killed", "test_rehearsal.py", 20),
+    Row("A site is moved to another database, and the command is killed", "test_moved_databases.py", 20),
     Row("Health in each state of database, Redis and workers", "test_health.py", 5),
 )
 
@@ -113,6 +114,7 @@ def run_piece(row: Row, done: Done, *, rounds: int) -> None:
             "FAULT_FIRST_SEED": str(done.rounds),
             "FAULT_REPEATS_ALL": "1",
             "WINDOWSEAT_REHEARSAL": "1",
+            "WINDOWSEAT_MOVES": "1",
         }
         command = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", *selection(row)]
         outcome = subprocess.run(command, cwd=PROJECT, env=environment, check=False)

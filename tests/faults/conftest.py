@@ -37,10 +37,11 @@ REPEATS_ALL = os.environ.get("FAULT_REPEATS_ALL") == "1"
 FIRST_SEED = int(os.environ.get("FAULT_FIRST_SEED", "0"))
 # The server's and Django's own words about a client that sent nonsense come with a traceback; nothing else does.
 UNEXPECTED = re.compile(r"^(?!.*(?:Invalid UTF-8 sequence|RequestDataTooBig)).*\nTraceback", re.MULTILINE)
-# `make clients` and `make codex` install what these need, and a rehearsal takes a minute; no other run waits for that.
+# `make clients` and `make codex` install what these need, the others take minutes; no other run waits for that.
 NEEDED = {
     "test_clients.py": "WINDOWSEAT_CLIENTS",
     "test_codex.py": "WINDOWSEAT_CODEX",
+    "test_moved_databases.py": "WINDOWSEAT_MOVES",
     "test_rehearsal.py": "WINDOWSEAT_REHEARSAL",
 }
 collect_ignore = [name for name, variable in NEEDED.items() if not os.environ.get(variable)]

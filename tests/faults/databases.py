@@ -53,10 +53,11 @@ def server_address() -> dict[str, str]:
 
 
 @contextmanager
-def new_database(server: Database, *, template: str = "template1") -> Iterator[Database]:
+def new_database(server: Database, *, template: str = "template1", encoding: str = "UTF8") -> Iterator[Database]:
     """Make a database, and drop it with all its connections afterwards."""
     name = f"faults_{uuid.uuid4().hex[:12]}"
-    server.rows(_statement("CREATE DATABASE {} TEMPLATE {}", name, template))
+    locale = "" if encoding == "UTF8" else f" ENCODING {encoding} LOCALE 'C' LOCALE_PROVIDER libc"
+    server.rows(_statement("CREATE DATABASE {} TEMPLATE {}", name, template) + locale)
     try:
         yield Database(name, server.address)
     finally:

@@ -22,7 +22,7 @@ from chatsite.backups.backup_file import BackupFile, write_backup
 from chatsite.backups.database_copy import DatabaseCopyFailed, dump_database
 from chatsite.schema.executor import MIGRATION_LOCK
 from conversations.management.backups import faults_after_the_rows
-from conversations.management.commands.verify_backup import reason_of_refusal
+from conversations.management.database_command import reason_of_refusal
 from tests.faults.databases import Database, new_database
 from tests.support.own_postgres import own_postgres
 from tests.support.patience import PATIENCE_SECONDS, wait_for
@@ -205,7 +205,7 @@ def test_why_a_backup_is_not_verified_is_told_without_the_log_before():
     log = "2026-11-28T18:48:21Z [warning  ] /tmp/x may now be passed through\n"
     assert reason_of_refusal(f"{log}CommandError: It is damaged.\n") == "It is damaged."
     assert reason_of_refusal("Killed\n") == "Killed"
-    assert reason_of_refusal("") == "It could not be restored."
+    assert reason_of_refusal("") == "It could not be done."
 
 
 @pytest.mark.django_db

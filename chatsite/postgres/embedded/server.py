@@ -25,6 +25,7 @@ from .system_account import SystemAccount
 
 DATABASE = "windowseat"
 START_TIMEOUT_SECONDS = 120.0  # after a crash the server first replays its log
+OTHERS_SECONDS = 30.0  # for other processes that have just ended to leave
 STOP_TIMEOUT_SECONDS = 300.0  # it writes what is in memory to the disk first
 POLL_SECONDS = 0.01
 KEEPER = Path(__file__).with_name("keeper.py")
@@ -68,6 +69,28 @@ class EmbeddedServer:
         if not self._has_database:
             self._create_database()
         return self.paths.socket_dir
+
+    def set_aside(self, data: Path) -> None:
+        """Rename the data folder to *data*, once the server has stopped; this process is none of its users then.
+
+        Raises `PostgresDidNotStart` where other processes go on using it.
+        """
+        self._leave()
+        deadline = time.monotonic() + OTHERS_SECONDS
+        while (lock := try_lock_exclusive(self.paths.lock)) is None:
+            if time.monotonic() > deadline:
+                raise PostgresDidNotStart(f"{self.paths.data} is used by other processes of the site. Stop them all.")
+            time.sleep(POLL_SECONDS)
+        try:
+            self.paths.data.rename(data)
+        finally:
+            os.close(lock)
+
+    def _leave(self) -> None:
+        """Stop being a user of the server, which stops once no process is one."""
+        lock, self._users_lock, self._has_database = self._users_lock, None, False
+        if lock is not None:
+            os.close(lock)
 
     def is_ready(self) -> bool:
         """Return whether a server takes connections, by what it wrote into its postmaster.pid."""

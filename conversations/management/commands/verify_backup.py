@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from chatsite.backups.backup_file import BackupFile, BackupUnreadable
 from chatsite.command_line import own_command
 from conversations.management.backups import add_passphrase_argument, read_passphrase
+from conversations.management.database_command import reason_of_refusal
 from conversations.management.throw_away_site import bind_to_parent, throw_away_site
 
 
@@ -42,9 +43,3 @@ class Command(BaseCommand):
         if restored.returncode:
             raise CommandError(reason_of_refusal(restored.stderr))
         self.stdout.write(f"{file} can be restored: counts, triggers, sums, secrets and windows are as they were.")
-
-
-def reason_of_refusal(stderr: str) -> str:
-    """Return what the command that restores said at its end, without the warnings of its log before that."""
-    _, marked, reason = stderr.rpartition("CommandError: ")
-    return (reason if marked else stderr).strip() or "It could not be restored."
