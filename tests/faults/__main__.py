@@ -65,6 +65,8 @@ ROWS = (
     Row("A program's conversation of 500 turns outgrows a window of 4,096 tokens", "test_endless_conversation.py", 3),
     Row("An upgrade under traffic, each of its migrations killed", "test_rehearsal.py", 20),
     Row("A site is moved to another database, and the command is killed", "test_moved_databases.py", 20),
+    Row("A backup under load, restored and compared row by row", "test_backups_under_load.py", 20),
+    Row("A backup, a restore or a verification is killed", "test_killed_backups.py", 20),
     Row("Health in each state of database, Redis and workers", "test_health.py", 5),
 )
 

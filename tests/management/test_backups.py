@@ -6,7 +6,6 @@ version, and from there into a new embedded one.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -24,6 +23,7 @@ from chatsite.schema.executor import MIGRATION_LOCK
 from conversations.management.backups import faults_after_the_rows
 from conversations.management.database_command import reason_of_refusal
 from tests.faults.databases import Database, new_database
+from tests.support.backups import TABLES, environment, rows_of
 from tests.support.own_postgres import own_postgres
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.ports import free_port
@@ -53,13 +53,8 @@ for command, path, settings.BACKUP_PASSPHRASE in {commands!r}:
     except CommandError as error:
         print(error, file=sys.stderr)
 """
-TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
 INSERT = "INSERT INTO accounts_cacheentry (cache_key, value, expires) VALUES (gen_random_uuid(), 'x', now())"
 INSERTED = "accounts_cacheentry"
-
-
-def environment(settings):
-    return {**os.environ, "ENV_FILE": os.devnull, **{name: str(value) for name, value in settings.items()}}
 
 
 def manage(*arguments, **settings):
@@ -82,14 +77,6 @@ def run_each(commands, **settings):
     """Run *commands*, each a name, a path and a passphrase, in one process, and return what was said of the refused."""
     script = RUN_EACH.format(commands=[(command, str(path), passphrase) for command, path, passphrase in commands])
     return manage("shell", "--verbosity", "0", "-c", script, **settings).stderr.splitlines()
-
-
-def rows_of(database):
-    """Return all rows of all tables as text, by table."""
-    return {
-        name: sorted(row["t"] for row in database.rows(f"SELECT t::text FROM {name} AS t"))
-        for name in (row["relname"] for row in database.rows(TABLES))
-    }
 
 
 def key_of(settings):
@@ -155,7 +142,7 @@ def empty(postgres, tmp_path):
 
 
 def test_a_restored_site_has_each_row_and_the_key(first, moved):
-    expected, found = rows_of(first.database), rows_of(moved.database)
+    expected, found = rows_of(first.database.rows), rows_of(moved.database.rows)
     written, restored = set(expected.pop(INSERTED)), set(found.pop(INSERTED))
     assert found == expected
     assert restored
@@ -181,9 +168,9 @@ def test_an_extension_that_the_site_does_not_need_is_left_out(moved):
 
 
 def test_a_backup_is_verified_in_an_embedded_database_of_its_own(moved):
-    before = rows_of(moved.database)
+    before = rows_of(moved.database.rows)
     assert "can be restored" in manage("verify_backup", moved.backup, **moved.settings).stdout
-    assert rows_of(moved.database) == before
+    assert rows_of(moved.database.rows) == before
 
 
 UNREACHABLE = """
@@ -238,11 +225,11 @@ def test_one_that_is_killed_is_ended_by_the_same_command(first, empty):
     assert not database.rows(TABLES)
     with killed_while_held_up(empty, first.backup, f"SELECT pg_advisory_lock({MIGRATION_LOCK})"):
         wait_for(lambda: database.rows(TABLES), "all rows are there, and it waits for the lock of migrations")
-    restored = rows_of(database)
+    restored = rows_of(database.rows)
     [refused] = run_each([("restore", first.backup, PASSPHRASE)] * 2, **empty.settings)
     assert "has tables already" in refused
-    assert rows_of(database) == restored
-    assert restored.keys() == rows_of(first.database).keys()
+    assert rows_of(database.rows) == restored
+    assert restored.keys() == rows_of(first.database.rows).keys()
 
 
 def test_what_can_t_be_restored_changes_nothing(first, moved, empty, tmp_path):
