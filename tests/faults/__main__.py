@@ -67,6 +67,7 @@ ROWS = (
     Row("A site is moved to another database, and the command is killed", "test_moved_databases.py", 20),
     Row("A backup under load, restored and compared row by row", "test_backups_under_load.py", 20),
     Row("A backup, a restore or a verification is killed", "test_killed_backups.py", 20),
+    Row("The embedded PostgreSQL is upgraded, and the command is killed", "test_upgraded_postgres.py", 20),
     Row("Health in each state of database, Redis and workers", "test_health.py", 5),
 )
 

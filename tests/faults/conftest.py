@@ -43,6 +43,7 @@ NEEDED = {
     "test_codex.py": "WINDOWSEAT_CODEX",
     "test_moved_databases.py": "WINDOWSEAT_MOVES",
     "test_rehearsal.py": "WINDOWSEAT_REHEARSAL",
+    "test_upgraded_postgres.py": "WINDOWSEAT_MOVES",
 }
 collect_ignore = [name for name, variable in NEEDED.items() if not os.environ.get(variable)]
 MakeSite = Callable[..., AbstractContextManager[Site]]

@@ -100,7 +100,15 @@ def test_root_and_the_owner_share_one_server(start_user, var_dir):
     assert start_user().sql(START_TIME) == start_user(prefix=prefix).sql(START_TIME)
 
 
-@pytest.mark.parametrize(("version", "advice"), [("16", "manage.py restore chats.backup"), ("19", "or a newer one")])
+def test_one_that_is_killed_while_it_makes_the_data_is_followed_by_the_next(start_user, var_dir):
+    killed = start_user()
+    killed.send("sql SELECT 1")
+    wait_for(lambda: (var_dir / "postgres.unfinished" / "global").exists())
+    killed.kill()
+    assert start_user().sql("SELECT 1") == [[1]]
+
+
+@pytest.mark.parametrize(("version", "advice"), [("16", "manage.py upgrade_postgres"), ("19", "or a newer one")])
 def test_data_of_another_version_are_refused_with_what_to_do(start_user, server, version, advice):
     server.paths.data.mkdir(parents=True)
     choose_account(server.paths.data).take_over(server.paths.data)

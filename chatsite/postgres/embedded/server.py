@@ -47,8 +47,17 @@ OPTIONS = {
 class EmbeddedServer:
     """One process's access to the server whose data lies in a folder. Safe to use from several threads."""
 
-    def __init__(self, data: Path) -> None:
-        self.paths = ServerPaths(data)
+    def __init__(
+        self, data: Path, *, programs: Path | None = None, alias: Path | None = None, held_lock: int | None = None
+    ) -> None:
+        """Use the server in *data*.
+
+        One of another version needs its *programs*, an *alias*, so that no other process finds it, and a descriptor
+        with a lock that is held as long as it runs.
+        """
+        self.paths = ServerPaths(data, alias)
+        self._programs = programs or binaries()
+        self._held_locks = () if held_lock is None else (held_lock,)
         self._users_lock: int | None = None
         self._has_database = False
 
@@ -75,7 +84,7 @@ class EmbeddedServer:
 
         Raises `PostgresDidNotStart` where other processes go on using it.
         """
-        self._leave()
+        self.leave()
         deadline = time.monotonic() + OTHERS_SECONDS
         while (lock := try_lock_exclusive(self.paths.lock)) is None:
             if time.monotonic() > deadline:
@@ -86,7 +95,12 @@ class EmbeddedServer:
         finally:
             os.close(lock)
 
-    def _leave(self) -> None:
+    def stop(self) -> None:
+        """Leave the server, and return once it has stopped. Raises `TimeoutError` where others go on using it."""
+        self.leave()
+        wait_until_stopped(self.paths.alias or self.paths.data)
+
+    def leave(self) -> None:
         """Stop being a user of the server, which stops once no process is one."""
         lock, self._users_lock, self._has_database = self._users_lock, None, False
         if lock is not None:
@@ -98,7 +112,8 @@ class EmbeddedServer:
             lines = self.paths.postmaster_pid.read_text().splitlines()
         except FileNotFoundError:
             return False
-        return len(lines) >= 8 and lines[7].strip() == "ready" and _is_alive(int(lines[0]))
+        is_ours = len(lines) >= 8 and lines[4].strip() == str(self.paths.socket_dir)
+        return is_ours and lines[7].strip() == "ready" and is_alive(int(lines[0]))
 
     def _lock_users_file(self) -> None:
         """Become a user of the server: hold a shared lock until this process ends."""
@@ -127,7 +142,7 @@ class EmbeddedServer:
         """Start the server and its keeper; both inherit *lock*."""
         self._has_database = False
         try:
-            prepare_data_folder(self.paths)
+            prepare_data_folder(self.paths, self._programs, lock)
             _make_private(self.paths.socket_dir, SystemAccount.owning(self.paths.data))
             # The process ids in them may belong to other processes by now, so PostgreSQL could refuse to remove them.
             for stale in self.paths.stale_files():
@@ -145,7 +160,7 @@ class EmbeddedServer:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                pass_fds=[lock],
+                pass_fds=[lock, *self._held_locks],
                 start_new_session=True,  # Ctrl-C in a terminal is for the site; the server goes after it
                 env=SERVER_ENVIRONMENT,
                 cwd="/",
@@ -161,7 +176,7 @@ class EmbeddedServer:
         quoted_socket_dir = '"' + str(self.paths.socket_dir).replace('"', '""') + '"'
         options = {**OPTIONS, "unix_socket_directories": quoted_socket_dir}
         settings = [argument for name, value in options.items() for argument in ("-c", f"{name}={value}")]
-        return [str(binaries() / "postgres"), "-D", str(self.paths.data), *settings]
+        return [str(self._programs / "postgres"), "-D", str(self.paths.data), *settings]
 
     def _create_database(self) -> None:
         address = conninfo.make_conninfo(host=str(self.paths.socket_dir), port=PORT, user=ROLE, dbname="postgres")
@@ -213,7 +228,7 @@ def _make_private(folder: Path, account: SystemAccount) -> None:
         raise PostgresDidNotStart(f"{folder} should be a folder of uid {account.uid} alone. Remove it.")
 
 
-def _is_alive(process_id: int) -> bool:
+def is_alive(process_id: int) -> bool:
     try:
         os.kill(process_id, 0)
     except ProcessLookupError:

