@@ -25,6 +25,7 @@ from tests.support.source import PROJECT
 # What looks at the database in its own way, or at none.
 OTHER_COMMANDS = {
     "move_database",
+    "upgrade_postgres",
     *("serve", "run_worker", "worker_health", "doctor", "migrate", "upgrade"),
     *("load_example", "restore", "verify_backup"),
 }
