@@ -101,17 +101,38 @@ def write_backup(
 def _draft_of(target: Path) -> Iterator[tuple[IO[bytes], Path]]:
     """Yield the file that is written first and its path, locked for this process; it is gone afterwards."""
     path = target.with_name(DRAFT.format(target.name))
-    path.touch(mode=0o600)
-    with path.open("r+b") as draft:
-        try:
-            fcntl.flock(draft, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BackupNotWritten(f"Another backup is being written to {target} now.") from None
+    with _lock_draft(path, target) as draft:
         try:
             draft.truncate(0)
             yield draft, path
         finally:
             path.unlink(missing_ok=True)
+
+
+def _lock_draft(path: Path, target: Path) -> IO[bytes]:
+    """Open *path*, the draft of *target*, made if it is missing, and lock it.
+
+    Raises `BackupNotWritten` if another process has it.
+    """
+    while True:
+        path.touch(mode=0o600)
+        with suppress(FileNotFoundError):  # deleted just now, as one that a killed process left
+            draft = path.open("r+b")
+            if not try_lock(draft):
+                draft.close()
+                raise BackupNotWritten(f"Another backup is being written to {target} now.")
+            if os.fstat(draft.fileno()).st_nlink:
+                return draft
+            draft.close()
+
+
+def try_lock(draft: IO[bytes]) -> bool:
+    """Lock *draft* until it is closed, and tell whether that could be done."""
+    try:
+        fcntl.flock(draft, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _put_in_place(path: Path, target: Path) -> None:

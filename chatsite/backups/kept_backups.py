@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from .backup_file import DRAFT, BackupFile, BackupHead, BackupUnreadable
+from .backup_file import DRAFT, BackupFile, BackupHead, BackupUnreadable, try_lock
 
 OLD_ONES_STAY = 3  # exit status of a command that made a backup and could not delete older ones
 NAMED = "windowseat-*.backup"
@@ -16,30 +16,31 @@ def delete_old_backups(folder: Path, *, site: str, keep: int, newest: Path) -> l
     """Delete all but *keep* of the scheduled backups of *site* in *folder*, and return those that are gone.
 
     What another site made, what a person asked for and what can't be read stays. *newest* stays whatever the clock
-    says. Drafts of scheduled backups whose process is gone are deleted, too. Raises `OSError`.
+    says. Drafts whose process is gone are deleted, too. Raises `OSError`.
     """
-    ours = [(head.made_at, path) for path, head in _scheduled(folder, NAMED, site) if path != newest]
-    old = [path for _, path in sorted(ours, reverse=True)[keep - 1 :]]
-    drafts = [path for path, _ in _scheduled(folder, DRAFT.format(NAMED), site) if not _is_being_written(path)]
-    for path in (*old, *drafts):
+    ours = [(head.made_at, path) for path, head in _made_here(folder, NAMED, site) if head.is_scheduled]
+    old = [path for _, path in sorted(each for each in ours if each[1] != newest)[::-1][keep - 1 :]]
+    for path in old:
         path.unlink(missing_ok=True)
+    _delete_drafts(folder, site)
     return old
 
 
-def _scheduled(folder: Path, pattern: str, site: str) -> Iterator[tuple[Path, BackupHead]]:
+def _delete_drafts(folder: Path, site: str) -> None:
+    """Delete the drafts of *site* that no process writes, and those with which none has come to its first byte."""
+    pattern = DRAFT.format(NAMED)
+    ours = {path for path, _ in _made_here(folder, pattern, site)}
+    for path in folder.glob(pattern):
+        with suppress(FileNotFoundError), path.open("rb") as draft:  # or it has just been written
+            if (path in ours or path.stat().st_size == 0) and try_lock(draft):
+                path.unlink()
+
+
+def _made_here(folder: Path, pattern: str, site: str) -> Iterator[tuple[Path, BackupHead]]:
     for path in folder.glob(pattern):
         try:
             head = BackupFile(path).read_head()
         except BackupUnreadable:
             continue
-        if head.is_scheduled and head.site == site:
+        if head.site == site:
             yield path, head
-
-
-def _is_being_written(path: Path) -> bool:
-    try:
-        with path.open("rb") as draft:
-            fcntl.flock(draft, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except (BlockingIOError, FileNotFoundError):  # or it has just been written
-        return True
-    return False

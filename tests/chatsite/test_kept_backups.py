@@ -43,12 +43,39 @@ def test_the_one_just_made_stays_whatever_the_clock_says(tmp_path, keep, left):
     assert others[-1].exists() == (left > 1)
 
 
-def test_a_draft_is_deleted_once_its_process_is_gone(tmp_path):
-    newest, draft = make(tmp_path, 2), make(tmp_path, 1)
+@pytest.mark.parametrize("options", [{}, {"is_scheduled": False}, {"is_empty": True}])
+def test_a_draft_is_deleted_once_its_process_is_gone(tmp_path, options):
+    is_empty = options.pop("is_empty", False)
+    newest, draft = make(tmp_path, 2), make(tmp_path, 1, **options)
     draft = draft.rename(tmp_path / backup_file.DRAFT.format(draft.name))
+    if is_empty:
+        draft.write_bytes(b"")
     with draft.open("rb") as writing:
         fcntl.flock(writing, fcntl.LOCK_EX)
         delete_old_backups(tmp_path, site="ours", keep=1, newest=newest)
         assert draft.exists()
     delete_old_backups(tmp_path, site="ours", keep=1, newest=newest)
     assert names(tmp_path) == [newest.name]
+
+
+def test_a_draft_of_another_site_stays(tmp_path):
+    newest, draft = make(tmp_path, 2), make(tmp_path, 1, site="another")
+    draft = draft.rename(tmp_path / backup_file.DRAFT.format(draft.name))
+    delete_old_backups(tmp_path, site="ours", keep=1, newest=newest)
+    assert draft.exists()
+
+
+def test_a_draft_that_was_deleted_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    """By a process that makes a scheduled backup at the same moment."""
+    target, seen = tmp_path / "windowseat-a.backup", []
+
+    def lock_too_late(draft):
+        if not seen:
+            (tmp_path / backup_file.DRAFT.format(target.name)).unlink()
+        seen.append(draft)
+        return True
+
+    monkeypatch.setattr(backup_file, "try_lock", lock_too_late)
+    write_backup(target, version="1", contents={}, parts=[b"x"])
+    assert len(seen) == 2
+    assert names(tmp_path) == [target.name]
