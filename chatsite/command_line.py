@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import shlex
 import sys
+from typing import TextIO
 
 from chatsite.folders import CODE, IS_CHECKOUT
 from chatsite.version import product_version
@@ -16,6 +18,7 @@ Windowseat: web chat with accounts for any OpenAI-compatible language model. Use
 
   run                 start the site: prepares the database, prints the address and where the data are
   run_worker          make replies in a process beside web processes that have RUN_WORKER=off
+  upgrade             back the database up and bring it up to date; --rehearse tries that on a copy
   backup FILE         write all data of the site into one file while it runs
   verify_backup FILE  restore a backup into a throw-away database and check it
   restore FILE        fill the empty database of a new site from a backup
@@ -36,16 +39,7 @@ def main() -> None:
     elif arguments == ["--version"]:
         sys.stdout.write(f"Windowseat {product_version()}\n")
     else:
-        run_command([NAME, *_name_as_django_does(arguments)])
-
-
-def _name_as_django_does(arguments: list[str]) -> list[str]:
-    match arguments:
-        case ["run", *others]:
-            return [START, *others]
-        case ["help", "run"]:
-            return ["help", START]
-    return arguments
+        run_command([NAME, *arguments])
 
 
 def run_command(arguments: list[str]) -> None:
@@ -63,6 +57,18 @@ def run_command(arguments: list[str]) -> None:
             sys.stdout.write(describe_wrong_setting(str(error), is_json="--json" in arguments) + "\n")
             sys.exit(1)
         sys.exit(f"A setting is wrong: {error}")
+    except BrokenPipeError:
+        if _is_read(sys.stdout):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _is_read(output: TextIO) -> bool:
+    """Tell whether a pipe still has a reader: `| head` ends when it has had enough."""
+    poll = select.poll()
+    poll.register(output.fileno(), 0)  # asks for nothing, so that only errors are told
+    return not poll.poll(0)
 
 
 def own_command() -> tuple[str, ...]:

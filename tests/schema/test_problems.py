@@ -26,7 +26,7 @@ from tests.support.source import PROJECT
 OTHER_COMMANDS = {
     "move_database",
     "upgrade_postgres",
-    *("serve", "run_worker", "worker_health", "doctor", "migrate", "upgrade"),
+    *("run", "serve", "run_worker", "worker_health", "doctor", "migrate", "upgrade"),
     *("load_example", "restore", "verify_backup"),
 }
 FOREIGN = "The database {name} has tables that are not Windowseat's, such as customers. Set DATABASE_URL to a database"
