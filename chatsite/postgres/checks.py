@@ -34,11 +34,19 @@ def check_version(version: int) -> list[CheckMessage]:
     return [] if version >= OLDEST_VERSION else [_too_old(f"PostgreSQL {version}")]
 
 
-def check_extensions(available: set[str]) -> list[CheckMessage]:
+def package_of_pgvector(version: int) -> str:
+    """Say where pgvector for PostgreSQL of the major *version* comes from."""
+    return (
+        f"the package postgresql-{version}-pgvector, from PostgreSQL's own repository where Debian has none; the image "
+        f"pgvector/pgvector:pg{version}"
+    )
+
+
+def check_extensions(available: set[str], version: int) -> list[CheckMessage]:
     """*available* are the names of the extensions that could be or are installed in the database."""
     if "vector" in available:
         return []
-    hint = "Install it on the server (Debian: postgresql-18-pgvector; image: pgvector/pgvector:pg18). " + OR_EMBEDDED
+    hint = f"Install it on the server ({package_of_pgvector(version)}). {OR_EMBEDDED}"
     return [Error("The database server has no pgvector.", hint=hint, id="postgres.E002")]
 
 
@@ -60,7 +68,7 @@ def _check(database: BaseDatabaseWrapper) -> list[CheckMessage]:
             available = {name for (name,) in connection.execute("SELECT name FROM pg_available_extensions")}
     except DatabaseError as error:
         return report_failure(database.alias, error)
-    return check_version(version) + check_extensions(available)
+    return check_version(version) + check_extensions(available, version)
 
 
 def _too_old(subject: str) -> CheckMessage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from psycopg import Connection
 
 from chatsite.command_line import spell_command
-from chatsite.postgres.checks import OLDEST_VERSION
+from chatsite.postgres.checks import OLDEST_VERSION, package_of_pgvector
 from chatsite.version import product_version
 
 from .columns import schema_difference
@@ -14,10 +14,17 @@ from .move_note import read_move_note
 
 OLDEST_PGVECTOR = (0, 7)  # the first with half precision
 MIGRATE = f"Run {spell_command('upgrade')}, or start a web process with MIGRATE_ON_START on."
-INSTALL_PGVECTOR = "Debian: postgresql-18-pgvector; image: pgvector/pgvector:pg18"
+ADD_EXTENSION = (
+    "The database has no extension pgvector, and its role may not add it. As a superuser in it: "
+    "CREATE EXTENSION vector. Then start again."
+)
 EXTENSION = """
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
-       EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')
+       EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector'),
+       (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+       OR EXISTS (SELECT FROM pg_available_extension_versions
+                  WHERE name = 'vector' AND (trusted OR NOT superuser)
+                  AND has_database_privilege(current_database(), 'CREATE'))
 """
 # Of extensions, and of schemas that are not looked in, may be tables of others.
 TABLES = """
@@ -40,13 +47,15 @@ def schema_problem(
     """
     note = None if allows_moved else read_move_note(connection)
     history = read_migration_history(connection)
-    [(pgvector, is_available)] = connection.execute(EXTENSION)
+    server = connection.info.server_version // 10_000
+    [(pgvector, is_available, may_add)] = connection.execute(EXTENSION)
+    is_made = any(app == "conversations" for app, _ in history.applied)
     return (
-        server_problem(connection.info.server_version // 10_000)
+        server_problem(server)
         or (note.problem if note else "")
         or foreign_problem(table_names(connection), history, database=connection.info.dbname)
+        or pgvector_problem(pgvector, is_available=is_available, may_add=may_add, is_made=is_made, server=server)
         or history_problem(history, will_migrate=will_migrate, allows_newer=allows_newer)
-        or pgvector_problem(pgvector, is_available=is_available, is_made=bool(history.applied))
         or ("" if history.waiting else difference_problem(connection))
     )
 
@@ -109,25 +118,30 @@ def newer_problem(history: MigrationHistory, *, what: str = "The database") -> s
     )
 
 
-def pgvector_problem(installed: str | None, *, is_available: bool, is_made: bool) -> str:
-    """*installed* is its version in the database; one that is not made yet gets it, if it *is_available*."""
+def pgvector_problem(
+    installed: str | None, *, is_available: bool, may_add: bool = True, is_made: bool, server: int
+) -> str:
+    """*installed* is its version in the database; one that is not made yet gets it, if the role *may_add* it.
+
+    *server* is the major version of PostgreSQL.
+    """
     needed = ".".join(map(str, OLDEST_PGVECTOR))
     if installed is None:
         if not is_available:
             return (
-                f"The database server has no pgvector. Install it there ({INSTALL_PGVECTOR}), or leave DATABASE_URL "
-                "empty: the embedded PostgreSQL has it."
+                f"The database server has no pgvector. Install it there ({package_of_pgvector(server)}), or leave "
+                "DATABASE_URL empty: the embedded PostgreSQL has it."
             )
         if is_made:
             return (
                 "The extension pgvector is missing in the database. As a superuser in it: CREATE EXTENSION vector; "
                 "what its columns held has to be restored from a backup."
             )
-        return ""
+        return "" if may_add else ADD_EXTENSION
     if version_key(installed) < OLDEST_PGVECTOR:
         return (
             f"The database has pgvector {installed}, and Windowseat needs {needed} or later. Install it on the server "
-            f"({INSTALL_PGVECTOR}), then in the database: ALTER EXTENSION vector UPDATE."
+            f"({package_of_pgvector(server)}), then in the database: ALTER EXTENSION vector UPDATE."
         )
     return ""
 

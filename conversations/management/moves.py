@@ -206,9 +206,11 @@ def _find_copy(new: NewDatabase | NewEmbeddedDatabase, note_here: MoveNote | Non
             raise MoveRefused(note_here.problem)
         if tables and note is None:
             raise MoveRefused(f"In {new.place} are tables already, such as {tables[0]}. It has to be empty.")
-        [(pgvector, is_available)] = there.execute(EXTENSION)
+        [(pgvector, is_available, may_add)] = there.execute(EXTENSION)
         version = there.info.server_version // 10_000
-        if problem := server_problem(version) or pgvector_problem(pgvector, is_available=is_available, is_made=False):
+        if problem := server_problem(version) or pgvector_problem(
+            pgvector, is_available=is_available, may_add=may_add, is_made=False, server=version
+        ):
             raise MoveRefused(f"The new one can't be used. {problem}")
         if (encoding := there.info.parameter_status("server_encoding")) != "UTF8":
             raise MoveRefused(f"The encoding of {new.place} is {encoding}. It has to be UTF8.")

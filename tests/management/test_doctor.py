@@ -395,7 +395,7 @@ def ask_provider(settings, url, *, key="right", models=SET, **options):
 @pytest.mark.parametrize(
     ("path", "answers", "key", "state", "said"),
     [
-        ("/v1", {"/v1/models": MODELS}, "right", "ok", "lists 1 models"),
+        ("/v1", {"/v1/models": MODELS}, "right", "ok", "lists 1 model."),
         ("/v1", {"/v1/models": MODELS}, "wrong-key", "bad", "refuses the key (401)"),
         ("", {"/v1/models": MODELS}, "right", "bad", "/v1 has"),
         ("/v1/chat/completions", {"/v1/models": MODELS}, "right", "bad", "/v1 has"),

@@ -13,10 +13,10 @@ def test_postgresql_15_is_new_enough_and_14_is_not():
 
 
 def test_a_server_without_pgvector_is_refused_with_a_hint():
-    assert checks.check_extensions({"plpgsql", "vector"}) == []
-    [problem] = checks.check_extensions({"plpgsql"})
+    assert checks.check_extensions({"plpgsql", "vector"}, 15) == []
+    [problem] = checks.check_extensions({"plpgsql"}, 15)
     assert problem.id == "postgres.E002"
-    assert "pgvector/pgvector" in problem.hint
+    assert "postgresql-15-pgvector" in problem.hint
 
 
 def test_a_server_too_old_for_django_is_too_old():

@@ -156,6 +156,9 @@ def test_a_start_that_does_not_migrate_refuses_an_older_database(empty):
 def test_a_role_that_may_not_add_pgvector_is_told_what_to_do(postgres):
     with new_database(postgres, template="template0") as database:
         said = refusal("migrate", database)
+        assert "django_migrations" not in {row["relname"] for row in tables(database)}
+        with session_in(database) as session:
+            assert schema_problem(session) == schema_problem(session, will_migrate=True) == said.partition(" ")[2]
     assert said.startswith("CommandError: The database has no extension pgvector, and its role may not add it. As a su")
 
 
@@ -179,12 +182,12 @@ def test_postgresql_15_is_new_enough_and_14_is_not():
         ("0.7.0", True, True, ""),
         ("0.10.1", True, True, ""),
         (None, True, False, ""),
-        (None, False, False, "The database server has no pgvector. Install it there (Debian: "),
+        (None, False, False, "The database server has no pgvector. Install it there (the package postgresql-16-"),
         ("0.6.2", True, True, "The database has pgvector 0.6.2, and Windowseat needs 0.7 or later. Install it"),
     ],
 )
 def test_pgvector_has_to_be_there_and_new_enough(installed, is_available, is_made, said):
-    problem = pgvector_problem(installed, is_available=is_available, is_made=is_made)
+    problem = pgvector_problem(installed, is_available=is_available, is_made=is_made, server=16)
     assert problem.startswith(said)
     assert bool(problem) == bool(said)
 

@@ -10,12 +10,8 @@ from django.db import DatabaseError, connections
 from psycopg.errors import InsufficientPrivilege
 
 from chatsite.schema.executor import MigrationBlocked, one_process_migrates, recorded_migrations
+from chatsite.schema.problems import ADD_EXTENSION
 from conversations.management.startup import database_sentence, require_database
-
-ADD_EXTENSION = (
-    "The database has no extension pgvector, and its role may not add it. As a superuser in it: "
-    "CREATE EXTENSION vector. Then start again."
-)
 
 
 class Command(migrate.Command):

@@ -16,7 +16,7 @@ from chatsite.postgres.checks import check_databases
 from .options import Options
 
 SUBJECT = "database"
-AWAY = "This is not known while the database is away."
+AWAY = "This is not known while the database can't be used."
 # What a schema is lacking says itself what to do.
 FAULT_ADVICE = {
     "read-only": "DATABASE_URL has to name the primary, for instance by target_session_attrs=read-write.",

@@ -74,7 +74,8 @@ def _explain(error: Exception) -> tuple[str, str]:
         case ssl.SSLCertVerificationError():
             return (
                 f"has a certificate that is not trusted: {error.verify_message}.",
-                "Take the host's name as in its certificate, or put its authority into SSL_CERT_FILE.",
+                "Take the host's name as in its certificate, or name its authority's file in SSL_CERT_FILE: in the "
+                "environment, as .env is read too late for it.",
             )
         case ssl.SSLError() | smtplib.SMTPServerDisconnected():
             return "ends the connection.", "smtps:// is for TLS from the first byte (465), smtp:// for STARTTLS (587)."

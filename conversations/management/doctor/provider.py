@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import difflib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import aclosing
 from urllib.parse import urlsplit, urlunsplit
 
@@ -31,7 +31,8 @@ FAULTS: dict[Fault, tuple[str, str]] = {
     "name": ("has a host name that can't be found", "Correct the host in OPENAI_BASE_URL, or see whether DNS works."),
     "certificate": (
         "has a certificate that is not trusted",
-        "Name the host as in its certificate. If an authority of your own made it, name its file in SSL_CERT_FILE.",
+        "Name the host as in its certificate. If an authority of your own made it, name its file in SSL_CERT_FILE: in "
+        "the environment, as .env is read too late for it.",
     ),
     "tls": ("does not speak TLS there", "Is it http://, or another port? Correct OPENAI_BASE_URL."),
     "refused": (
@@ -78,10 +79,14 @@ def judge_models(base_url: str, api_key: str, answer: ModelList) -> Iterator[Lin
             "bad", SUBJECT, f"{_short(base_url)} {said}{f' ({answer.detail})' if answer.detail else ''}.", advice
         )
     elif answer.names is not None:
-        yield Line("ok", SUBJECT, f"{_short(base_url)} takes the key and lists {len(answer.names)} models.")
+        yield Line("ok", SUBJECT, f"{_short(base_url)} takes the key and lists {_count_models(answer.names)}.")
         yield from _check_names(answer.names)
     else:
         yield _judge_refusal(base_url, api_key, answer)
+
+
+def _count_models(names: Collection[str]) -> str:
+    return "1 model" if len(names) == 1 else f"{len(names)} models"
 
 
 def _judge_refusal(base_url: str, api_key: str, answer: ModelList) -> Line:

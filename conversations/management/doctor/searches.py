@@ -113,4 +113,4 @@ async def _try_server(server: McpServer, subject: str) -> Line:
     except ToolError as error:
         text = f"{server.name}: {sentence_for(error.code, error.params)} {error.detail}"
         return Line("bad", subject, text, "Correct its address or authorisation in the admin, or disable it.")
-    return Line("ok", subject, f"{server.name} lists {len(listing.kept)} tools.")
+    return Line("ok", subject, f"{server.name} lists its tools, {len(listing.kept)} in number.")
