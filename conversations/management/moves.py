@@ -165,9 +165,9 @@ def _say_who(sessions: list[tuple[Any, ...]]) -> str:
     pid, user, name, host = sessions[0]
     who = ", ".join(filter(None, [f"role {user}", f"process {pid} of the server", host and f"from {host}", name]))
     return (
-        f"{len(sessions)} other sessions use the site's database, such as this one: {who}. What they write could be "
-        "lost. Stop all processes of the site, and what else uses it, and run the same command again. The site is as "
-        "it was."
+        f"The site's database is used by other sessions, {len(sessions)} in number, such as this one: {who}. What "
+        "they write could be lost. Stop all processes of the site, and what else uses it, and run the same command "
+        "again. The site is as it was."
     )
 
 
@@ -206,14 +206,14 @@ def _find_copy(new: NewDatabase | NewEmbeddedDatabase, note_here: MoveNote | Non
             raise MoveRefused(note_here.problem)
         if tables and note is None:
             raise MoveRefused(f"In {new.place} are tables already, such as {tables[0]}. It has to be empty.")
+        if (encoding := there.info.parameter_status("server_encoding")) != "UTF8":
+            raise MoveRefused(f"The encoding of {new.place} is {encoding}. It has to be UTF8.")
         [(pgvector, is_available, may_add)] = there.execute(EXTENSION)
         version = there.info.server_version // 10_000
         if problem := server_problem(version) or pgvector_problem(
             pgvector, is_available=is_available, may_add=may_add, is_made=False, server=version
         ):
             raise MoveRefused(f"The new one can't be used. {problem}")
-        if (encoding := there.info.parameter_status("server_encoding")) != "UTF8":
-            raise MoveRefused(f"The encoding of {new.place} is {encoding}. It has to be UTF8.")
     if note is None or note.is_new:
         return note
     new.make_room(f"From {new.place} the site was moved away to {note.other} at {note.at:%Y-%m-%d %H:%M} UTC.")

@@ -105,7 +105,7 @@ def test_what_could_lose_something_is_refused_and_changes_nothing(postgres, temp
         assert [(reason, line) for reason, line in zip(refused.values(), said, strict=True) if reason not in line] == []
         with psycopg.connect(dbname=site.name, application_name="a page", **site.address):
             said = run_site_command("move_database", "--to", other.url, **settings, refused=True)
-        assert "1 other sessions use the site's database, such as this one: role windowseat, process " in said
+        assert "is used by other sessions, 1 in number, such as this one: role windowseat, process " in said
         assert "a page. What they write could be lost." in said
         assert rows_by_table(site) == before
         assert not other.rows(TABLES)
