@@ -46,7 +46,7 @@ def copy_database(before: EmbeddedServer, after: EmbeddedServer, *, tell: Callab
         with psycopg.connect(**target) as here:
             here.execute("ANALYZE")
             if wrong := _find_differences(there, here):
-                raise DatabaseCopyFailed(f"The copy is not as it should be: {'; '.join(wrong)}. Nothing was changed.")
+                raise DatabaseCopyFailed(f"The copy is not as it should be: {'; '.join(wrong)}")
 
 
 def _address(server: EmbeddedServer) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from tests.faults.databases import Database, new_database
 from tests.support.earlier_postgres import make_earlier_data
 from tests.support.site_commands import fill_site, rows_by_table, run_site_command, start_command
 
-SECONDS_OF_AN_UPGRADE = 9.0  # within which a kill is drawn; one that ended before is none
-KILLS = 3
+STEPS = ("The programs of", "Copying", "Comparing")  # what it says when it begins them
+SECONDS_OF_A_STEP = 2.0  # of a small database
 FOLDERS = ("postgres", "postgres.newer", "postgres.newer.unfinished", "postgres.upgraded", "postgres-16")
 
 
@@ -34,14 +34,17 @@ def var_dir(content):
     shutil.rmtree(folder)
 
 
-def test_killed_at_any_moment_it_goes_on(content, var_dir, chance):
-    settings = {"VAR_DIR": var_dir, "DATABASE_URL": ""}
-    for _ in range(KILLS):
+def test_killed_in_each_step_it_begins_again(content, var_dir, chance):
+    settings = {"VAR_DIR": var_dir, "DATABASE_URL": "", "PYTHONUNBUFFERED": 1}
+    for step in STEPS:
         process = start_command("upgrade_postgres", **settings)
-        time.sleep(chance.random() * SECONDS_OF_AN_UPGRADE)  # the moment is what is tried
+        for line in process.stdout:
+            if line.startswith(step):
+                break
+        time.sleep(chance.random() * SECONDS_OF_A_STEP)  # the moment is what is tried
         process.kill()
         process.communicate()
-        print("killed with", [name for name in FOLDERS if (var_dir / name).exists()])
+        print("\nkilled in", step, "with", [name for name in FOLDERS if (var_dir / name).exists()])
     run_site_command("upgrade_postgres", **settings)
     expect_upgraded(content, var_dir)
 

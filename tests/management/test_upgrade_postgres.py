@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from chatsite.backups.database_copy import DatabaseCopyFailed
 from chatsite.postgres.embedded.server import DATABASE, EmbeddedServer
 from chatsite.postgres.embedded.version_upgrade import UpgradeRefused, find_programs, require_room, upgrade_data
 from tests.faults.databases import Database, new_database
@@ -65,6 +66,16 @@ def test_programs_of_another_version_are_not_taken(data, tmp_path):
 def test_it_is_refused_where_the_disk_has_no_room(data):
     with pytest.raises(UpgradeRefused, match=r"takes about 0\.3 GB in .*, and 0\.0 GB are free"):
         require_room(data, free_bytes=2**20)
+
+
+def test_a_copy_that_fails_leaves_nothing_behind(data):
+    def fail(before, after):
+        after.connection_settings()
+        raise DatabaseCopyFailed("the disk is full")
+
+    with pytest.raises(DatabaseCopyFailed):
+        upgrade_data(data, copy=fail, tell=print)
+    assert not data.with_name("postgres.newer").exists()
 
 
 def test_data_that_it_can_not_start_are_refused_with_what_the_server_says(data):

@@ -61,11 +61,15 @@ def upgrade_data(data: Path, *, copy: Copy, programs: Path | None = None, tell: 
         tell(f"The programs of PostgreSQL {version} are those in {found}")
         before = EmbeddedServer(data, programs=found, alias=data.with_name(data.name + ".before"), held_lock=lock)
         after = EmbeddedServer(newer)
+        is_copied = False
         try:
             copy(before, after)
+            is_copied = True
         finally:
             before.stop()
             after.stop()
+            if not is_copied:
+                _delete(newer)  # it may be what has filled the disk
         return _swap(data, newer, kept=_free_name(data.with_name(f"{data.name}-{version}")))
 
 

@@ -42,8 +42,10 @@ class Command(BaseCommand):
         copy = partial(copy_database, tell=self._tell)
         try:
             kept = upgrade_data(data, copy=copy, programs=programs, tell=self._tell)
-        except (UpgradeRefused, DatabaseCopyFailed) as error:
+        except UpgradeRefused as error:
             raise CommandError(str(error)) from None
+        except DatabaseCopyFailed as error:
+            raise CommandError(f"{str(error).rstrip('.')}. The data are as they were.") from None
         except (DatabaseError, psycopg.Error) as error:
             raise CommandError(f"{database_sentence(error).rstrip('.')}. The data are as they were.") from None
         except OSError as error:
