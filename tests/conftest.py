@@ -12,6 +12,7 @@ from django.db.backends.signals import connection_created
 from django.dispatch import receiver
 
 from tests.faults.databases import Database, new_database, prepare, server_address
+from tests.support import unflushed_postgres
 from tests.support.hypothesis_profile import load_profile
 
 # The shell of Chromium draws the same pages without the windows around them, in two thirds of the time.
@@ -36,6 +37,11 @@ gc.disable()  # until all tests are collected: to look for cycles in them takes 
 def _let_the_ledger_change(connection: Any, **signal: object) -> None:
     """Let tests date rows back. `tests.support.ledger.locked_ledger` gives the ledger as the product has it."""
     connection.connection.execute("SET conversations.ledger_may_change = 'on'")
+
+
+@receiver(connection_created)
+def _skip_flushing(**signal: object) -> None:
+    unflushed_postgres.skip_flushing()
 
 
 def find_tool(marker: str) -> str | None:

@@ -16,6 +16,7 @@ from django.db import connections
 from psycopg import sql
 from psycopg.rows import dict_row
 
+from tests.support import unflushed_postgres
 from tests.support.patience import wait_for
 from tests.support.source import PROJECT
 
@@ -49,6 +50,7 @@ class Database:
 def server_address() -> dict[str, str]:
     """Return where the tests' PostgreSQL is: the embedded one is started for it."""
     parameters = connections["default"].get_connection_params()
+    unflushed_postgres.skip_flushing()
     return {name: str(parameters[name]) for name in LIBPQ_NAMES if parameters.get(name)}
 
 
