@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 
-from chatsite.configuration.dotenv import read_dotenv
+from chatsite.configuration.dotenv import read_dotenv, read_limited
 
 T = TypeVar("T")
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
@@ -157,8 +157,14 @@ class Environment:
 
 
 def load_environment(folder: Path, process: Mapping[str, str] = os.environ) -> Environment:
-    """Return the environment: what *process* has, and for the rest *folder*'s `.env`, or the file ENV_FILE names."""
-    dotenv = folder / process.get("ENV_FILE", ".env")
+    """Return the environment: what *process* has, and for the rest *folder*'s `.env`, or the file ENV_FILE names.
+
+    A file that was named has to be there: without it, the site would start with another database, and seem empty.
+    """
+    named = process.get("ENV_FILE", "").strip()
+    dotenv = folder / (named or ".env")
+    if named and not dotenv.exists():
+        raise ImproperlyConfigured("ENV_FILE names a file that is not there.")
     written = read_dotenv(dotenv)
     return Environment({**written, **process}, folder, file=dotenv, written=tuple(written))
 
@@ -166,8 +172,7 @@ def load_environment(folder: Path, process: Mapping[str, str] = os.environ) -> E
 def _read_value(name: str, path: Path) -> str:
     """Return what is in the file, stripped. Its path is not repeated: it may be a secret in the wrong place."""
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE_BYTES + 1)
+        content = read_limited(path, LARGEST_FILE_BYTES)
         value = content.decode("utf-8-sig").strip()
     except OSError as error:
         raise ImproperlyConfigured(f"{name} can't be read: {error.strerror}.") from None

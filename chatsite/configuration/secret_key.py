@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -50,24 +51,29 @@ def keep_secret_key(var_dir: Path, key: str) -> Path:
     path = var_dir / FILE_NAME
     before = var_dir / f"{FILE_NAME}.before-{secrets.token_hex(4)}"
     os.link(path, before)
-    draft = var_dir / f"{FILE_NAME}.{os.getpid()}"
-    draft.touch(mode=0o600)
-    with draft.open("w", encoding="ascii") as file:
-        file.write(key)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    _write_draft(var_dir, key).replace(path)
     return before
 
 
 def _create_once(path: Path, key: str) -> None:
     """Write *key* whole or not at all: of two processes that start together, one wins and both read its key."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.touch(mode=0o600)
-    draft.write_text(key, encoding="ascii")
+    draft = _write_draft(path.parent, key)
     try:
         os.link(draft, path)
     except FileExistsError:
         pass
     finally:
         draft.unlink()
+
+
+def _write_draft(folder: Path, key: str) -> Path:
+    """Write *key* to a new file in *folder* and return its path.
+
+    Its name is random: containers that share the folder have processes of the same number.
+    """
+    descriptor, name = tempfile.mkstemp(prefix=f"{FILE_NAME}.", dir=folder)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(key)
+        file.flush()
+        os.fsync(file.fileno())
+    return Path(name)

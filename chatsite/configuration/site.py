@@ -20,7 +20,7 @@ _given = (
     os.environ if folders.IS_CHECKOUT or not os.environ.get("VAR_DIR") else {**os.environ, "VAR_DIR": str(SETTINGS_DIR)}
 )
 ENV = load_environment(SETTINGS_DIR, _given)
-SETTINGS_FILE = SETTINGS_DIR / _given.get("ENV_FILE", ".env")
+SETTINGS_FILE = ENV.file
 
 DEBUG = ENV.switch("DEBUG", default=False, help="Django's debug pages. Never on a public site.")
 HOST = ENV.text("HOST", default="127.0.0.1", help="Address that the server listens on.")

@@ -1,5 +1,6 @@
 """Settings from the environment: typed, from a file where that is safer, and loud when wrong."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,13 @@ def test_a_folder_in_place_of_a_secret_file_is_refused(tmp_path):
         Environment({"KEY_FILE": str(tmp_path)}).secret("KEY", help="Key.")
 
 
+def test_a_pipe_in_place_of_a_secret_file_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("chatsite.configuration.dotenv.PIPE_SECONDS", 0.05)
+    os.mkfifo(tmp_path / "key")
+    with pytest.raises(ImproperlyConfigured, match="KEY_FILE can't be read: it is a pipe"):
+        Environment({"KEY_FILE": str(tmp_path / "key")}).secret("KEY", help="Key.")
+
+
 def test_it_knows_the_values_that_no_output_may_repeat(tmp_path):
     (tmp_path / "key").write_text("sk-secret\r\n")
     env = Environment({"KEY_FILE": str(tmp_path / "key"), "TOKEN": "t-1", "NAME": "Chat"})
@@ -182,3 +190,10 @@ def test_another_file_can_take_the_place_of_dotenv(tmp_path):
     (tmp_path / ".env").write_text("PORT=1\n")
     (tmp_path / "other").write_text("PORT=2\n")
     assert load_environment(tmp_path, {"ENV_FILE": "other"}).text("PORT", help="Port.") == "2"
+
+
+def test_a_named_file_that_is_not_there_is_refused_and_a_blank_name_is_none(tmp_path):
+    (tmp_path / ".env").write_text("PORT=1\n")
+    with pytest.raises(ImproperlyConfigured, match="ENV_FILE names a file that is not there"):
+        load_environment(tmp_path, {"ENV_FILE": "othr"})
+    assert load_environment(tmp_path, {"ENV_FILE": " "}).text("PORT", help="Port.") == "1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 import sys
@@ -44,3 +45,16 @@ def test_a_key_that_takes_the_place_of_another_leaves_that_beside_it(tmp_path):
     before = keep_secret_key(tmp_path, "another" * 10)
     assert kept_secret_key(tmp_path) == "another" * 10
     assert before.read_text() == own
+
+
+def test_another_process_of_the_same_number_does_not_share_the_draft(tmp_path):
+    """As in two containers with one folder, or where someone laid a link to another file at a name to be guessed."""
+    folder, other = tmp_path / "var", tmp_path / "other"
+    folder.mkdir()
+    other.write_text("left alone")
+    (folder / f"secret_key.{os.getpid()}").symlink_to(other)
+    key = local_secret_key(folder)
+    keep_secret_key(folder, key)
+    assert other.read_text() == "left alone"
+    assert not (folder / "secret_key").is_symlink()
+    assert stat.S_IMODE((folder / "secret_key").stat().st_mode) == 0o600
