@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cache
-from importlib.metadata import Distribution, distribution
+from importlib.metadata import Distribution, PathDistribution, distribution
 
+import pytest
 from packaging.requirements import Requirement
 
 from tests.support.source import PROJECT
@@ -35,6 +36,7 @@ READ = {
     "tiktoken": "MIT",
     "uvloop": "MIT OR Apache-2.0",
 }
+GPL = "License :: OSI Approved :: GNU General Public License v3 (GPLv3)"
 HEADER = ["| Package | Licence |", "| --- | --- |"]
 
 
@@ -80,10 +82,14 @@ def licence_of(package: Distribution) -> str:
         return str(expression)
     said = str(metadata.get("License") or "").strip()
     words = [word.strip() for word in re.split(r"\bOR\b", said)]
-    if said and all(AS_METADATA_SAY.get(word, word) in TAKEN for word in words):
-        return " OR ".join(AS_METADATA_SAY.get(word, word) for word in words)
     classified = [each.rpartition(" :: ")[2] for each in metadata.get_all("Classifier") or [] if "License ::" in each]
-    return " OR ".join(AS_METADATA_SAY.get(each, each) for each in classified)
+    classified = [AS_METADATA_SAY.get(each, each) for each in classified if each != "OSI Approved"]
+    if said and all(AS_METADATA_SAY.get(word, word) in TAKEN for word in words):
+        named = [AS_METADATA_SAY.get(word, word) for word in words]
+        contradicting = [each for each in classified if each not in TAKEN]
+        return " AND ".join([" OR ".join(named), *contradicting])
+    # Several may be a choice, or each of a part of the files: all have to be taken.
+    return " AND ".join(classified)
 
 
 def table() -> list[str]:
@@ -92,9 +98,12 @@ def table() -> list[str]:
 
 
 def is_taken(expression: str) -> bool:
-    """Tell whether every part of an expression is taken, or of alternatives one."""
-    alternatives = [[part.strip(" ()") for part in each.split(" AND ")] for each in expression.split(" OR ")]
-    return any(all(part in TAKEN for part in parts) for parts in alternatives)
+    """Tell whether every part of an SPDX expression is taken, or of alternatives one."""
+    while inner := re.search(r"\(([^()]*)\)", expression):
+        known = sorted(TAKEN)[0] if is_taken(inner[1]) else "not taken"
+        expression = f"{expression[: inner.start()]}{known}{expression[inner.end() :]}"
+    alternatives = [each.split(" AND ") for each in expression.split(" OR ")]
+    return any(all(part.strip() in TAKEN for part in parts) for parts in alternatives)
 
 
 def test_every_package_has_a_licence_that_we_take():
@@ -107,6 +116,25 @@ def test_a_licence_that_we_do_not_take_is_noticed():
     assert not is_taken("")
     assert is_taken("GPL-2.0-only OR MIT")
     assert not is_taken("GPL-2.0-only AND MIT")
+    assert not is_taken("GPL-2.0-only AND (MIT OR Apache-2.0)")
+    assert not is_taken("(MIT OR Apache-2.0) AND GPL-2.0-only")
+    assert not is_taken("MIT AND (GPL-2.0-only OR (MIT AND GPL-3.0-only))")
+    assert is_taken("MIT AND (GPL-2.0-only OR Apache-2.0)")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["Classifier: License :: OSI Approved :: MIT License", f"Classifier: {GPL}"],
+        ["License: MIT", f"Classifier: {GPL}"],
+        ["License: MIT", "License-Expression: MIT AND GPL-3.0-only"],
+        ["License: see LICENSE", "Classifier: License :: OSI Approved"],
+        [],
+    ],
+)
+def test_no_field_of_a_package_hides_what_another_says(tmp_path, said):
+    (tmp_path / "METADATA").write_text("\n".join(["Metadata-Version: 2.4", "Name: sly", "Version: 1", *said, "", ""]))
+    assert not is_taken(licence_of(PathDistribution(tmp_path)))
 
 
 def test_the_list_in_the_documents_is_this_one():

@@ -70,6 +70,14 @@ def test_no_line_repeats_a_secret_or_breaks(settings):
     assert line.text == line.advice == "…: … [2J is on, and so is …"
 
 
+def test_a_password_is_hidden_wherever_an_address_has_it(settings):
+    settings.ENV = Environment({"DATABASE_URL": "postgres://site@db/chats?password=pass%21word&sslpassword=key+word"})
+    settings.ENV.secret("DATABASE_URL", help="Database.")
+    settings.OPENAI_BASE_URL = "https://ada:s3cret@models.example.net/v1"
+    [line] = hide_secrets([Line("bad", "a", "pass!word, pass%21word, key word, s3cret")], all_secrets())
+    assert line.text == "…, …, …, …"
+
+
 # Running
 
 

@@ -6,7 +6,7 @@ import shutil
 import sys
 from argparse import ArgumentParser
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, unquote_plus, urlsplit
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -62,12 +62,19 @@ class Command(BaseCommand):
 
 
 def all_secrets() -> set[str]:
-    """Return what no line may have: the secrets of the settings, and the passwords inside of them."""
+    """Return what no line may have: the secrets of the settings, and the passwords inside of these and of addresses."""
     secrets = {*settings.ENV.secrets(), settings.SECRET_KEY}
-    for secret in tuple(secrets):
-        try:
-            password = urlsplit(secret).password or ""
-        except ValueError:
-            continue
-        secrets |= {password, unquote(password)}
+    for text in (*secrets, settings.OPENAI_BASE_URL, settings.OPENAI_EMBEDDING_BASE_URL, settings.WEB_SEARCH_URL):
+        secrets |= passwords_in(text)
     return secrets
+
+
+def passwords_in(url: str) -> set[str]:
+    """Return the passwords in *url*, before its host and as parameters, as they are written and as they are meant."""
+    try:
+        parts = urlsplit(url)
+        parameters = [each.partition("=") for each in parts.query.split("&")]
+        written = [parts.password or "", *(value for name, _, value in parameters if "password" in name)]
+    except ValueError:
+        return set()
+    return {form for each in written for form in (each, unquote(each), unquote_plus(each))}
