@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,6 +52,8 @@ def find_tool(marker: str) -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # Among the files without a folder are long ones, for which two of three processes waited when they came last.
+    items.sort(key=lambda item: item.path.parent != Path(__file__).parent)
     missing = {marker: pytest.mark.skip(reason=TOOLS[marker][1]) for marker in TOOLS if not find_tool(marker)}
     for item in items:
         for marker, skip in missing.items():
