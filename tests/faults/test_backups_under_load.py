@@ -20,7 +20,7 @@ from tests.support.patience import PATIENCE_SECONDS, wait_for
 from .databases import new_database
 from .oracles import LOST_OR_DOUBLED
 
-PEOPLE = 4
+PEOPLE = 3
 PASSPHRASE = "a passphrase of these rounds"
 GATE = "CREATE SCHEMA IF NOT EXISTS held; CREATE TABLE IF NOT EXISTS held.up ()"
 IS_HELD_UP = """

@@ -26,7 +26,7 @@ from .databases import Database, new_database
 
 PASSPHRASE = "a passphrase of these rounds"
 OWN_KEY, KEY = "k" * 60, "s" * 60
-ROWS = 20_000
+ROWS = 5_000
 FILL = """
 INSERT INTO accounts_cacheentry (cache_key, value, expires)
 SELECT gen_random_uuid(), string_agg(md5(random()::text), ''), now() FROM generate_series(1, %s) AS row,
