@@ -234,7 +234,9 @@ class BackupFile:
         """
         is_encrypted = self.read_head().is_encrypted
         if is_encrypted and not self._passphrase:
-            raise BackupUnreadable(f"{self.path} is encrypted: give its passphrase.")
+            raise BackupUnreadable(
+                f"{self.path} is encrypted: give its passphrase, with --passphrase-file or as BACKUP_PASSPHRASE."
+            )
         if self._passphrase and not is_encrypted:
             raise BackupUnreadable(
                 f"{self.path} is not encrypted, and there is a passphrase. Has it been put in the place of yours? If "

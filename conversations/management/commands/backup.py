@@ -60,7 +60,8 @@ class Command(DatabaseCommand):
             self.stdout.write("It is not encrypted, and holds all conversations and the secret key: keep it safe.")
         if scheduled:
             self._delete_old(target)
-        self.stdout.write(f"Try it now and then: {spell_command('verify_backup', str(target))}")
+        named = ["--passphrase-file", str(passphrase_file)] if passphrase_file else []
+        self.stdout.write(f"Try it now and then: {spell_command('verify_backup', str(target), *named)}")
 
     def _delete_old(self, newest: Path) -> None:
         try:
