@@ -57,7 +57,8 @@ STATEMENTS = {
     r"\bDROP\s+COLUMN\b": "use RetireField, and DropRetired in the next version",
     r"\bDROP\s+TABLE\b": "use DropRetired in the version after the one that has no model for it",
     r"\bRENAME\b": "the version before knows the old name: add, fill and retire",
-    r"^\s*(UPDATE|DELETE|INSERT)\b": "use BackfillInBatches",
+    r"^\s*(WITH\b.*\b)?(UPDATE|DELETE|INSERT|MERGE)\b": "use BackfillInBatches",
+    r"^\s*DO\b": "what stands in it is not read here: write its statements without it",
     r"\b(TRUNCATE|CLUSTER|VACUUM\s+FULL|LOCK\s+TABLE|REINDEX)\b": "it locks the table for long: there is another way",
     r"\block_timeout\b": "the executor sets it for all",
 }
@@ -69,7 +70,7 @@ def find_faults(migration: Migration, state: ProjectState, *, version: str, earl
 
     *state* is what the migrations before have made, *earlier* are those of its app, *version* the product's.
     """
-    if migration.initial:
+    if migration.initial and not earlier:
         return []
     return [
         f"{migration.app_label}/{migration.name}.py: {fault}" for fault in _faults(migration, state, version, earlier)
@@ -93,6 +94,8 @@ def _faults(migration: Migration, state: ProjectState, version: str, earlier: li
 
 
 def _faults_of_the_whole(migration: Migration) -> Iterator[str]:
+    if migration.initial:
+        yield "only the first migration of an app is initial: take `initial = True` out"
     data = [each for each in migration.operations if isinstance(each, DATA)]
     if data and len(data) < len(migration.operations):
         yield "it changes rows beside tables, which stay locked meanwhile: put the rows into a migration of their own"
@@ -215,6 +218,7 @@ def _faults_of_sql(operation: migrations.RunSQL) -> Iterator[str]:
 def _statements(sql: Any) -> Iterator[str]:
     if isinstance(sql, str):
         outside = re.sub(r"\$(\w*)\$.*?\$\1\$", "", sql, flags=re.DOTALL)  # not what functions do when they are called
+        outside = re.sub(r"/\*.*?\*/|^\s*--[^\n]*", " ", outside, flags=re.DOTALL | re.MULTILINE)
         yield from (part for part in outside.split(";") if part.strip())
     else:
         for each in sql:
