@@ -115,15 +115,16 @@ def _lock_draft(path: Path, target: Path) -> IO[bytes]:
     Raises `BackupNotWritten` if another process has it.
     """
     while True:
-        path.touch(mode=0o600)
-        with suppress(FileNotFoundError):  # deleted just now, as one that a killed process left
-            draft = path.open("r+b")
-            if not try_lock(draft):
-                draft.close()
-                raise BackupNotWritten(f"Another backup is being written to {target} now.")
-            if os.fstat(draft.fileno()).st_nlink:
-                return draft
+        # A link that someone else has put there is not followed, and what is there already becomes private.
+        draft = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "r+b")
+        if not try_lock(draft):
             draft.close()
+            raise BackupNotWritten(f"Another backup is being written to {target} now.")
+        if os.fstat(draft.fileno()).st_nlink:
+            with suppress(PermissionError):  # of a file system that has no modes
+                os.fchmod(draft.fileno(), 0o600)
+            return draft
+        draft.close()  # deleted just now, as one that a killed process left
 
 
 def try_lock(draft: IO[bytes]) -> bool:

@@ -307,3 +307,19 @@ def test_two_backups_into_one_file_do_not_mix(tmp_path):
         with pytest.raises(BackupNotWritten, match="Another backup is being written"):
             written(tmp_path)
     assert BackupFile(written(tmp_path)).check() == CONTENTS
+
+
+def test_a_link_in_place_of_the_draft_is_not_followed(tmp_path):
+    kept = tmp_path / "kept.txt"
+    kept.write_text("of someone else")
+    (tmp_path / backup_file.DRAFT.format("site.backup")).symlink_to(kept)
+    with pytest.raises(BackupNotWritten, match=r"can't be written \(Too many levels of symbolic links\)"):
+        written(tmp_path)
+    assert kept.read_text() == "of someone else"
+
+
+def test_what_was_left_of_a_draft_becomes_private(tmp_path):
+    left = tmp_path / backup_file.DRAFT.format("site.backup")
+    left.write_bytes(b"left")
+    left.chmod(0o666)
+    assert written(tmp_path).stat().st_mode & 0o777 == 0o600

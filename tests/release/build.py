@@ -36,7 +36,9 @@ def build_release(checkout: Path, folder: Path) -> list[Path]:
 
 def export(checkout: Path, folder: Path) -> None:
     """Write the files of the last commit of *checkout* into *folder*."""
-    archived = subprocess.run(["git", "archive", "HEAD"], cwd=checkout, stdout=subprocess.PIPE, check=True).stdout
+    # The bytes that are committed, also where git writes other ends of lines into a checkout.
+    archive = ["git", "-c", "core.autocrlf=false", "archive", "HEAD"]
+    archived = subprocess.run(archive, cwd=checkout, stdout=subprocess.PIPE, check=True).stdout
     folder.mkdir()
     subprocess.run(["tar", "-x"], cwd=folder, input=archived, check=True)
 
