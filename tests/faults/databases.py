@@ -33,7 +33,7 @@ class Database:
     def url(self) -> str:
         user = quote(self.address["user"], safe="")
         options = {name: self.address[name] for name in ("host", "port", "password") if self.address.get(name)}
-        return f"postgresql://{user}@/{self.name}?{urlencode(options)}"
+        return f"postgresql://{user}@/{self.name}?{urlencode(options, quote_via=quote)}"
 
     def rows(self, statement: str, *parameters: Any) -> list[dict[str, Any]]:
         """Run *statement* in a connection of its own, which a killed server can't spoil, and return its rows."""

@@ -21,7 +21,6 @@ from chatsite.configuration.secret_key import FILE_NAME
 from tests.support.backups import TABLES, processes_of, rows_of, start_command
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
-from .conftest import REPEATS_ALL
 from .databases import Database, new_database
 
 PASSPHRASE = "a passphrase of these rounds"
@@ -135,7 +134,6 @@ def test_a_killed_restore_leaves_an_empty_database_or_all_rows(source, postgres,
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-@pytest.mark.skipif(not REPEATS_ALL, reason="makes two databases of their own: `make faults` runs it")
 def test_a_killed_verification_is_cleared_away_by_the_next(source, chance, tmp_path):
     (tmp_path / "tmp").mkdir()
     settings = {**source.settings, "TMPDIR": tmp_path / "tmp"}

@@ -42,11 +42,11 @@ def rows_of(rows: Callable[[str], list[Mapping[str, Any]]]) -> dict[str, list[st
 def processes_of(command: str, *, parent: int | None = None) -> dict[int, str]:
     """Return process id → arguments of the running programs *command*, of all or of one *parent*."""
     shown = subprocess.run(
-        ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="], check=True, capture_output=True, text=True
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,comm=,args="], check=True, capture_output=True, text=True
     ).stdout
-    found = (line.split(None, 2) for line in shown.splitlines())
+    found = (line.split(None, 3) for line in shown.splitlines())
     return {
         int(process): arguments
-        for process, parent_of, arguments in (each for each in found if len(each) == 3)
-        if arguments.split()[0].endswith(f"/{command}") and parent in (None, int(parent_of))
+        for process, parent_of, name, arguments in (each for each in found if len(each) == 4)
+        if name == command and parent in (None, int(parent_of))
     }
