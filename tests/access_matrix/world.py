@@ -6,7 +6,6 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from django.apps import apps
@@ -301,25 +300,8 @@ def shown_in_the_admin() -> set[type[Model]]:
 
 def fingerprint() -> str:
     """Return what changes with any row of any table, in one statement."""
+    tables = sorted({model._meta.db_table for model in apps.get_models(include_auto_created=True)} - UNWATCHED)
     one = "SELECT '{0}' AS name, md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) AS rows FROM \"{0}\" t"
     with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(one.format(table) for table in watched_tables()))
+        cursor.execute(" UNION ALL ".join(one.format(table) for table in tables))
         return str(sorted(cursor.fetchall()))
-
-
-def rows_written() -> int:
-    """Return how many rows of all tables the transaction has written, in PostgreSQL's own count, by triggers too.
-
-    A savepoint that is rolled back takes nothing off it. As long as it is the same, `fingerprint` is, which costs more.
-    """
-    kinds = ("inserted", "updated", "deleted")
-    count = " + ".join(f"pg_stat_get_xact_tuples_{kind}(name)" for kind in kinds)
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT sum({count}) FROM unnest(%s::regclass[]) AS name", [watched_tables()])
-        return int(cursor.fetchone()[0])
-
-
-@cache
-def watched_tables() -> list[str]:
-    models = apps.get_models(include_auto_created=True)
-    return sorted({model._meta.db_table for model in models} - UNWATCHED)
