@@ -46,7 +46,7 @@ def dump_database(
 def restore_database(address: Mapping[str, Any], parts: Iterable[bytes], *, last_statement: str = "") -> None:
     """Fill the empty database at *address* from what `dump_database` yielded, by one transaction: all of it or nothing.
 
-    *last_statement* is the transaction's, too.
+    *last_statement* is run behind the rows, in that transaction.
 
     psql gets what pg_restore writes as SQL. pg_restore could not do it alone: it sets a parameter that servers before
     PostgreSQL 17 do not have. Raises `DatabaseCopyFailed`.

@@ -30,17 +30,22 @@ def _delete_drafts(folder: Path, site: str) -> None:
     """Delete the drafts of *site* that no process writes, and those with which none has come to its first byte."""
     pattern = DRAFT.format(NAMED)
     ours = {path for path, _ in _made_here(folder, pattern, site)}
-    for path in folder.glob(pattern):
+    for path in _find_files(folder, pattern):
         with suppress(FileNotFoundError), path.open("rb") as draft:  # or it has just been written
             if (path in ours or path.stat().st_size == 0) and try_lock(draft):
                 path.unlink()
 
 
 def _made_here(folder: Path, pattern: str, site: str) -> Iterator[tuple[Path, BackupHead]]:
-    for path in folder.glob(pattern):
+    for path in _find_files(folder, pattern):
         try:
             head = BackupFile(path).read_head()
         except BackupUnreadable:
             continue
         if head.site == site:
             yield path, head
+
+
+def _find_files(folder: Path, pattern: str) -> list[Path]:
+    """Return the plain files of that name: a pipe would be waited for, for ever."""
+    return [path for path in folder.glob(pattern) if path.is_file()]

@@ -22,7 +22,8 @@ CREATE TABLE {SCHEMA}.{TABLE} (
     role text NOT NULL, token text NOT NULL, other text NOT NULL, at timestamptz NOT NULL
 )"""
 INSERT = f"INSERT INTO {SCHEMA}.{TABLE} VALUES ({{role}}, {{token}}, {{other}}, clock_timestamp())"  # noqa: S608 -- a constant
-DROP = f"DROP TABLE {TABLE}"
+READ = f"SELECT role, token, other, at FROM {SCHEMA}.{TABLE}"  # noqa: S608 -- a constant
+DROP = f"DROP TABLE {SCHEMA}.{TABLE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,10 @@ class MoveNote:
 
 def read_move_note(connection: Connection) -> MoveNote | None:
     """Return the note in the database behind *connection*, if there is one."""
-    [(is_there,)] = connection.execute("SELECT to_regclass(%s) IS NOT NULL", [TABLE])
+    [(is_there,)] = connection.execute("SELECT to_regclass(%s) IS NOT NULL", [f"{SCHEMA}.{TABLE}"])
     if not is_there:
         return None
-    [(role, token, other, at)] = connection.execute(f"SELECT role, token, other, at FROM {TABLE}")  # noqa: S608
+    [(role, token, other, at)] = connection.execute(READ)
     return MoveNote(role == NEW, token, other, at.astimezone(dt.UTC))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 
 import pytest
 
@@ -79,3 +80,12 @@ def test_a_draft_that_was_deleted_before_it_is_locked_is_made_again(tmp_path, mo
     write_backup(target, version="1", contents={}, parts=[b"x"])
     assert len(seen) == 2
     assert names(tmp_path) == [target.name]
+
+
+def test_a_pipe_of_such_a_name_is_not_waited_for(tmp_path):
+    newest, pipe = make(tmp_path, 2), tmp_path / "windowseat-a.backup"
+    draft = tmp_path / backup_file.DRAFT.format(pipe.name)
+    os.mkfifo(pipe)
+    os.mkfifo(draft)
+    assert delete_old_backups(tmp_path, site="ours", keep=1, newest=newest) == []
+    assert names(tmp_path) == sorted([newest.name, pipe.name, draft.name])

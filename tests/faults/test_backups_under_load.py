@@ -14,8 +14,8 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from tests.support.backups import processes_of, rows_of, start_command
 from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.site_commands import processes_of, rows_by_table, start_command
 
 from .databases import new_database
 from .oracles import LOST_OR_DOUBLED
@@ -152,7 +152,7 @@ def read_snapshot(database, snapshot):
     with psycopg.connect(dbname=database.name, row_factory=dict_row, **database.address) as other:
         other.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         other.execute(f"SET TRANSACTION SNAPSHOT '{snapshot}'")
-        return rows_of(lambda statement: other.execute(statement).fetchall())
+        return rows_by_table(lambda statement: other.execute(statement).fetchall())
 
 
 def back_up(site, target, people):
@@ -200,7 +200,7 @@ def test_a_backup_under_load_is_one_moment_of_the_site(site, restored, chance, t
     assert told_since, "people wrote while it was made"
 
     copy = restored(backup)
-    found = rows_of(copy.rows)
+    found = rows_by_table(copy.rows)
     assert found.keys() == moment.rows.keys()
     assert {name for name in found if found[name] != moment.rows[name]} == set()
     for client_id, content in moment.acknowledged:

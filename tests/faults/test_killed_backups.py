@@ -18,8 +18,8 @@ import pytest
 
 from chatsite.backups.backup_file import BackupFile
 from chatsite.configuration.secret_key import FILE_NAME
-from tests.support.backups import TABLES, processes_of, rows_of, start_command
 from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.site_commands import TABLES, processes_of, rows_by_table, start_command
 
 from .databases import Database, new_database
 
@@ -64,7 +64,7 @@ def source(postgres, template, tmp_path_factory):
         status, said = run("backup", folder / "whole.backup", **settings)
         assert status == 0, said
         seconds = time.monotonic() - began
-        yield Source(database, settings, folder / "whole.backup", rows_of(database.rows), seconds)
+        yield Source(database, settings, folder / "whole.backup", rows_by_table(database.rows), seconds)
 
 
 def kill(command, victim, *, after_seconds, database=None, programs=()):
@@ -123,12 +123,12 @@ def test_a_killed_restore_leaves_an_empty_database_or_all_rows(source, postgres,
         said = kill(command, victim, after_seconds=moment, database=database, programs=["psql", "pg_restore"])
         wait_for(lambda: not database.value(WORKING, database.name), "what it began has ended")
         if database.rows(TABLES):
-            assert rows_of(database.rows) == source.rows
+            assert rows_by_table(database.rows) == source.rows
         if command.returncode != 0:
             status, said = run("restore", source.backup, **settings)
             assert status == 0, said
         assert "are as they were" in said
-        assert rows_of(database.rows) == source.rows
+        assert rows_by_table(database.rows) == source.rows
     keys = {path.name.partition(".before-")[1]: path.read_text() for path in folder.glob(f"{FILE_NAME}*")}
     assert keys == {"": KEY, ".before-": OWN_KEY}
     assert list((tmp_path / "tmp").iterdir()) == []

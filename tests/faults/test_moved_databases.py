@@ -96,7 +96,7 @@ def moving(postgres, template, own_server, tmp_path):
 
 
 def expect_moved(moving: Moving) -> None:
-    assert rows_by_table(moving.target) == rows_by_table(moving.source)
+    assert rows_by_table(moving.target.rows) == rows_by_table(moving.source.rows)
     assert moving.source.value(NOTE) == "moved"
     assert not moving.target.value(HAS_NOTE)
 
@@ -177,6 +177,6 @@ def expect_embedded(moving: Moving, folder) -> None:
     server = EmbeddedServer(folder / "postgres")
     address = server.connection_settings()
     embedded = Database(DATABASE, {"host": str(address["HOST"]), "user": address["USER"]})
-    assert rows_by_table(embedded) == rows_by_table(moving.source)
+    assert rows_by_table(embedded.rows) == rows_by_table(moving.source.rows)
     assert moving.source.value(NOTE) == "moved"
     assert not embedded.value(HAS_NOTE)

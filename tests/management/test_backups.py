@@ -23,10 +23,10 @@ from chatsite.schema.executor import MIGRATION_LOCK
 from conversations.management.backups import faults_after_the_rows
 from conversations.management.database_command import reason_of_refusal
 from tests.faults.databases import Database, new_database
-from tests.support.backups import TABLES, environment, rows_of
 from tests.support.own_postgres import own_postgres
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.ports import free_port
+from tests.support.site_commands import TABLES, environment, rows_by_table
 from tests.support.source import PROJECT
 
 PASSPHRASE = "another window, another seat"
@@ -142,7 +142,7 @@ def empty(postgres, tmp_path):
 
 
 def test_a_restored_site_has_each_row_and_the_key(first, moved):
-    expected, found = rows_of(first.database.rows), rows_of(moved.database.rows)
+    expected, found = rows_by_table(first.database.rows), rows_by_table(moved.database.rows)
     written, restored = set(expected.pop(INSERTED)), set(found.pop(INSERTED))
     assert found == expected
     assert restored
@@ -168,9 +168,9 @@ def test_an_extension_that_the_site_does_not_need_is_left_out(moved):
 
 
 def test_a_backup_is_verified_in_an_embedded_database_of_its_own(moved):
-    before = rows_of(moved.database.rows)
+    before = rows_by_table(moved.database.rows)
     assert "can be restored" in manage("verify_backup", moved.backup, **moved.settings).stdout
-    assert rows_of(moved.database.rows) == before
+    assert rows_by_table(moved.database.rows) == before
 
 
 UNREACHABLE = """
@@ -225,11 +225,11 @@ def test_one_that_is_killed_is_ended_by_the_same_command(first, empty):
     assert not database.rows(TABLES)
     with killed_while_held_up(empty, first.backup, f"SELECT pg_advisory_lock({MIGRATION_LOCK})"):
         wait_for(lambda: database.rows(TABLES), "all rows are there, and it waits for the lock of migrations")
-    restored = rows_of(database.rows)
+    restored = rows_by_table(database.rows)
     [refused] = run_each([("restore", first.backup, PASSPHRASE)] * 2, **empty.settings)
     assert "has tables already" in refused
-    assert rows_of(database.rows) == restored
-    assert restored.keys() == rows_of(first.database.rows).keys()
+    assert rows_by_table(database.rows) == restored
+    assert restored.keys() == rows_by_table(first.database.rows).keys()
 
 
 def test_what_can_t_be_restored_changes_nothing(first, moved, empty, tmp_path):

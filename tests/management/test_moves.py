@@ -12,6 +12,7 @@ import pytest
 from chatsite.backups.database_copy import DatabaseCopyFailed
 from chatsite.backups.table_digests import digest_tables, find_other_rows
 from chatsite.postgres.embedded.server import DATABASE, EmbeddedServer
+from chatsite.schema.move_note import read_move_note, spell_note
 from conversations.management.moves import read_parts
 from tests.faults.databases import Database, new_database
 from tests.support.own_postgres import own_postgres
@@ -62,7 +63,7 @@ def moved(source, own, var_dir):
 
 
 def test_it_has_each_row_and_says_what_is_next(source, own, var_dir, moved):
-    assert rows_by_table(own) == rows_by_table(source)
+    assert rows_by_table(own.rows) == rows_by_table(source.rows)
     assert not own.rows(NOTES)
     assert f"\n  DATABASE_URL_FILE={var_dir / 'address'}\n" in moved
     assert "rows in" in moved
@@ -80,7 +81,7 @@ def test_it_moves_into_the_embedded_one_and_goes_on_where_it_is_told_to(source, 
     server = EmbeddedServer(var_dir / "postgres")
     address = server.connection_settings()
     embedded = Database(DATABASE, {"host": address["HOST"], "user": address["USER"]})
-    assert rows_by_table(embedded) == rows_by_table(own)
+    assert rows_by_table(embedded.rows) == rows_by_table(own.rows)
     script = RUN_EACH.format(commands=[("--to-embedded",), ("--undo",), ("--to-embedded",)])
     said = run_site_command("shell", "--verbosity", "0", "-c", script, DATABASE_URL=own.url, VAR_DIR=var_dir)
     moved_already, taken_back, has_tables = (line for line in said.splitlines() if not line.endswith("…"))
@@ -93,7 +94,7 @@ def test_it_moves_into_the_embedded_one_and_goes_on_where_it_is_told_to(source, 
 def test_what_could_lose_something_is_refused_and_changes_nothing(postgres, template, tmp_path):
     other_encoding = {"template": "template0", "encoding": "SQL_ASCII"}
     with new_database(postgres, template=template.name) as site, new_database(postgres, **other_encoding) as other:
-        before = rows_by_table(site)
+        before = rows_by_table(site.rows)
         refused = {
             ("--to", "mysql://x"): "must begin with postgres://",
             ("--to", f"postgres://127.0.0.1:{free_port()}/x"): "can't be used: connection failed",
@@ -109,7 +110,7 @@ def test_what_could_lose_something_is_refused_and_changes_nothing(postgres, temp
             said = run_site_command("move_database", "--to", other.url, **settings, refused=True)
         assert "is used by other sessions, 1 in number, such as this one: role windowseat, process " in said
         assert "a page. What they write could be lost." in said
-        assert rows_by_table(site) == before
+        assert rows_by_table(site.rows) == before
         assert not other.rows(TABLES)
 
 
@@ -131,3 +132,11 @@ def test_a_copy_that_was_cut_off_is_none(length):
     with pytest.raises(DatabaseCopyFailed, match="cut off"):
         list(read_parts(io.BytesIO(whole[:length] if length < len(whole) else whole[: len(whole) - 1])))
     assert list(read_parts(io.BytesIO(whole))) == [b"rows"]
+
+
+def test_a_note_is_read_whichever_schemas_a_session_looks_in(postgres):
+    with new_database(postgres) as database:
+        for statement in spell_note(is_new=False, token="t", other="elsewhere").split(";"):
+            database.rows(statement)
+        with psycopg.connect(dbname=database.name, options="-c search_path=chats", **database.address) as session:
+            assert read_move_note(session).other == "elsewhere"

@@ -109,7 +109,7 @@ def test_all_rows_are_taken_along_and_the_folder_of_before_is_kept(data, content
     server = EmbeddedServer(data)
     address = server.connection_settings()
     upgraded = Database(DATABASE, {"host": str(address["HOST"]), "user": address["USER"]})
-    assert rows_by_table(upgraded) == rows_by_table(content)
+    assert rows_by_table(upgraded.rows) == rows_by_table(content.rows)
     server.stop()
     assert upgrade_data(data, copy=copy_nothing, tell=print) is None
     left = sorted(path.name for path in data.parent.iterdir())

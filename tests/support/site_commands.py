@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from tests.faults.databases import Database
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.source import PROJECT
 
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+NOTE_OF_A_MOVE = "windowseat_move"
 FILL = """
 from chatsite.accounts.models import User
 from conversations.services.portability.chat_history import ChatHistory
@@ -20,15 +22,21 @@ for name in ("alice", "bob"):
 """
 
 
-def start_command(*arguments, **settings) -> subprocess.Popen[str]:
-    """Start a command with *settings* as its environment."""
+def environment(settings: Mapping[str, object]) -> dict[str, str]:
+    """Return that of a command with these *settings* and no others."""
+    return {**os.environ, "ENV_FILE": os.devnull, **{name: str(value) for name, value in settings.items()}}
+
+
+def start_command(*arguments: object, **settings: object) -> subprocess.Popen[str]:
+    """Start `manage.py` with *arguments* in a session of its own."""
     return subprocess.Popen(
         [sys.executable, "manage.py", *map(str, arguments)],
         cwd=PROJECT,
-        env={**os.environ, "ENV_FILE": os.devnull, **{name: str(value) for name, value in settings.items()}},
+        env=environment(settings),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     )
 
 
@@ -49,11 +57,24 @@ def fill_site(**settings) -> None:
     run_site_command("shell", "--verbosity", "0", "-c", FILL, **settings)
 
 
-def rows_by_table(database: Database) -> dict[str, list[str]]:
-    """Return all rows of all tables of the site as text."""
-    tables = [row["relname"] for row in database.rows(TABLES)]
+def rows_by_table(rows: Callable[[str], list[Mapping[str, Any]]]) -> dict[str, list[str]]:
+    """Return table → its rows as text, in order. *rows* answers a statement, as `Database.rows` does."""
+    names = sorted(row["relname"] for row in rows(TABLES))
     return {
-        name: sorted(row["t"] for row in database.rows(f"SELECT t::text FROM {name} AS t"))
-        for name in tables
-        if name != "windowseat_move"
+        name: sorted(row["t"] for row in rows(f"SELECT t::text FROM {name} AS t"))
+        for name in names
+        if name != NOTE_OF_A_MOVE
+    }
+
+
+def processes_of(command: str, *, parent: int | None = None) -> dict[int, str]:
+    """Return process id → arguments of the running programs *command*, of all or of one *parent*."""
+    shown = subprocess.run(
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,comm=,args="], check=True, capture_output=True, text=True
+    ).stdout
+    found = (line.split(None, 3) for line in shown.splitlines())
+    return {
+        int(process): arguments
+        for process, parent_of, name, arguments in (each for each in found if len(each) == 4)
+        if name == command and parent in (None, int(parent_of))
     }
