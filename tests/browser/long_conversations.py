@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from .page_actions import wait_until
-
 MAKE_LONG = """
 from django.db import transaction
-from conversations.models import Conversation, Message, PathChange
+from conversations.models import Conversation, Message
 conversation = Conversation.objects.get(public_id="{public_id}")
 parent = conversation.head
 with transaction.atomic():
@@ -17,7 +15,6 @@ with transaction.atomic():
         parent = Message.objects.create(conversation=conversation, parent=parent, position=position, role=role,
             content=f"message number {{position}} " * 20, content_tokens=100, encoding="o200k_base")
     Conversation.objects.filter(pk=conversation.pk).update(head=parent)
-    PathChange.objects.create(conversation=conversation, position=2)
 """
 SCROLLED_SIDEWAYS = """() => [...document.querySelectorAll("*")]
   .filter((e) => e === document.documentElement || ["auto", "scroll"].includes(getComputedStyle(e).overflowX))
@@ -28,7 +25,6 @@ SCROLLED_SIDEWAYS = """() => [...document.querySelectorAll("*")]
 def make_long(site, page: Page, *, messages: int) -> None:
     """Let the conversation on the page have that many messages, without telling the page.
 
-    All at once: a page that happens to ask meanwhile must not take half of them. They are indexed when it returns.
+    All at once: a page that happens to ask meanwhile must not take half of them.
     """
     site.run(MAKE_LONG.format(public_id=page.url.rstrip("/").rpartition("/")[2], end=messages))
-    wait_until(page, lambda: not site.database.rows("SELECT FROM conversations_pathchange"))

@@ -26,6 +26,16 @@ BANDS = """map => {
 }"""
 
 
+INDEXED = """
+SELECT NOT EXISTS (SELECT FROM conversations_pathchange change WHERE change.conversation_id = conversation.id)
+FROM conversations_conversation conversation WHERE public_id = %s
+"""
+
+
+def conversation_id(page: Page) -> str:
+    return page.url.rstrip("/").rpartition("/")[2]
+
+
 def strip(page: Page):
     return page.get_by_role("slider", name="Place in the conversation")
 
@@ -35,6 +45,7 @@ def mapped(page: Page, site) -> Page:
     say(page, "My name is Andrew")
     page.locator('[data-position="0"]').focus()
     page.keyboard.press("Shift+Tab")
+    wait_until(page, lambda: site.database.value(INDEXED, conversation_id(page)))  # so that it is recalled
     make_long(site, page, messages=MESSAGES)
     page.reload()
     say(page, "What is my name?")

@@ -404,3 +404,15 @@ def test_rebuilding_takes_today_s_search_language(conversation, settings):
     rebuild_index(conversation.pk)
     assert MessageIndex.objects.get().search_language == "german"
     assert MessagePostings.objects.filter(lexeme="zug").exists()
+
+
+def test_what_others_say_is_indexed_before_the_rest_of_a_large_import(conversation):
+    imported = [conversation, *(begin(conversation.owner) for _ in range(3))]
+    for each in imported:
+        say(each)
+    other = begin(make_user("bob"))
+    say(other)
+    assert index_next_batch()
+    assert [each for each in (*imported, other) if not is_behind(each)] == [other]
+    assert index_next_batch()
+    assert [each for each in imported if not is_behind(each)] == [conversation]
