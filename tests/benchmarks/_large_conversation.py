@@ -27,7 +27,7 @@ WHERE last.conversation_id = row.conversation_id AND last.lexeme = row.lexeme
   AND last.chunk < %(passages)s / {CHUNK_PASSAGES} ORDER BY last.chunk DESC LIMIT 1
 """
 REFERENCES = """
-SELECT conrelid::regclass::text, conname FROM pg_constraint
+SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
 WHERE contype = 'f' AND conrelid::regclass::text = ANY(%(tables)s)
 """
 STRIDES = (
@@ -44,8 +44,11 @@ STRIDES = (
 )
 
 
-def make_large_conversation(source: Conversation, *, messages: int) -> Conversation:
-    """Return a conversation of about *messages* messages, indexed, made of copies of *source*."""
+def make_large_conversation(source: Conversation, *, messages: int, with_references: bool = False) -> Conversation:
+    """Return a conversation of about *messages* messages, indexed, made of copies of *source*.
+
+    The tables that are filled lose their foreign keys, if not *with_references*: to check them takes minutes.
+    """
     index = MessageIndex.objects.get(pk=source.pk)
     passages = index.passages // CHUNK_PASSAGES * CHUNK_PASSAGES
     if not passages:
@@ -56,10 +59,12 @@ def make_large_conversation(source: Conversation, *, messages: int) -> Conversat
         owner=source.owner, scenario=source.scenario, title="Large", last_active_at=source.last_active_at
     )
     with transaction.atomic(), connection.cursor() as cursor:
-        _drop_references(cursor)
+        references = _drop_references(cursor)
         columns = {"source": source.pk, "target": target.pk, "copies": copies, "passages": passages, **stride}
         for model, changed, chosen in _tables():
             cursor.execute(_copy_statement(model, changed, chosen), columns)
+        for table, name, definition in references if with_references else ():
+            cursor.execute(f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition}')
     MessageIndex.objects.create(
         conversation=target,
         next_position=copies * stride["position"],
@@ -81,11 +86,13 @@ def _read_stride(source: Conversation, passages: int) -> dict[str, int]:
     return found
 
 
-def _drop_references(cursor: CursorWrapper) -> None:
-    """Drop the references of the tables that are filled: to check those of millions of rows takes longer than these."""
+def _drop_references(cursor: CursorWrapper) -> list[tuple[str, str, str]]:
+    """Drop the foreign keys of the tables that are filled, and return the table, name and definition of each."""
     cursor.execute(REFERENCES, {"tables": [model._meta.db_table for model, _, _ in _tables()]})
-    for table, name in cursor.fetchall():
+    references = cursor.fetchall()
+    for table, name, _ in references:
         cursor.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
+    return references
 
 
 def _tables() -> list[tuple[type[models.Model], dict[str, str], str]]:
