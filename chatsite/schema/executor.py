@@ -11,8 +11,10 @@ be repeated.
 
 from __future__ import annotations
 
+import os
+import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -34,6 +36,7 @@ PAUSE_SECONDS = 1.0  # so that those who had to wait for a statement that gave u
 TRIES = 120
 EXECUTOR = "MigrationExecutor"  # what the command calls it
 POLL_SECONDS = 0.2
+QUIET_SECONDS = 2.0  # a process that waits for another one that migrates says so after these
 CLIENT_CHECK_SECONDS = 1.0  # a statement ends so soon after its process was killed
 # Begun again, one of several transactions goes on where it was, and one of a single transaction is made afresh.
 BEGIN = f"""
@@ -44,6 +47,15 @@ ON CONFLICT (app, name) DO UPDATE SET checksum = excluded.checksum, version = ex
 """  # noqa: S608 -- a constant
 END = f"UPDATE {TABLE} SET ended_at = clock_timestamp() WHERE app = %s AND name = %s"  # noqa: S608
 FORGET = f"DELETE FROM {TABLE} WHERE app = %s AND name = %s"  # noqa: S608
+NAME_SESSION = "SELECT set_config('application_name', %s, false)"
+# What a role may not see of other roles' sessions is NULL.
+HOLDER = """
+SELECT pid, application_name, host(client_addr), to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI')
+FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND granted AND (classid, objid, objsubid) = (0, %s, 1)
+AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+LONGEST_HOST = 30  # of the 63 bytes that a session's name has
 
 
 class MigrationBlocked(Exception):
@@ -124,20 +136,46 @@ class RecordedMigrationExecutor(MigrationExecutor):
 
 
 @contextmanager
-def one_process_migrates(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """Let one process at a time migrate the database. The lock ends with the session: a killed process holds none.
+def one_process_migrates(
+    connection: BaseDatabaseWrapper, *, tell: Callable[[str], object] = lambda sentence: None
+) -> Iterator[None]:
+    """Let one process at a time migrate the database, and *tell* a person which one is waited for.
 
-    It is asked for again and again. A statement that waited for it would be waited for by `CREATE INDEX CONCURRENTLY`
-    of the process that holds it.
+    The lock ends with the session: a killed process holds none. It is asked for again and again. A statement that
+    waited for it would be waited for by `CREATE INDEX CONCURRENTLY` of the process that holds it.
     """
     with connection.cursor() as cursor:
-        while not _answer(cursor, "SELECT pg_try_advisory_lock(%s)", MIGRATION_LOCK):
-            time.sleep(POLL_SECONDS)
+        _wait_for_turn(cursor, tell)
+        cursor.execute(NAME_SESSION, [f"windowseat migrates, process {os.getpid()} on {_host()}"])
         try:
             yield
         finally:
             with suppress(DatabaseError):  # the session is gone, and its lock with it
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+                cursor.execute("RESET application_name")
+
+
+def _wait_for_turn(cursor: Any, tell: Callable[[str], object]) -> None:
+    began, told = time.monotonic(), ""
+    while not _answer(cursor, "SELECT pg_try_advisory_lock(%s)", MIGRATION_LOCK):
+        if time.monotonic() - began >= QUIET_SECONDS:
+            cursor.execute(HOLDER, [MIGRATION_LOCK])
+            holder = cursor.fetchone()
+            if holder and (sentence := _say_who_migrates(*holder)) != told:
+                tell(sentence)
+                told = sentence
+        time.sleep(POLL_SECONDS)
+
+
+def _say_who_migrates(pid: int, name: str | None, host: str | None, began_at: str | None) -> str:
+    """*pid* is that of the server's process; its session is named as `one_process_migrates` names it."""
+    session = [f"session {pid} of the database server", host and f"from {host}", began_at and f"begun {began_at} UTC"]
+    who = ", ".join(filter(None, [name, *session]))
+    return f"Waiting for another process that migrates the database: {who}. This one goes on when that has ended."
+
+
+def _host() -> str:
+    return socket.gethostname()[:LONGEST_HOST]
 
 
 @contextmanager

@@ -1,10 +1,13 @@
 """Two processes that start together migrate one after the other."""
 
+import os
+import re
 import threading
 
 import pytest
 from django.db import connection, connections
 
+from chatsite.schema import executor
 from chatsite.schema.executor import one_process_migrates
 from conversations.management import startup
 from tests.support.patience import PATIENCE_SECONDS, wait_for
@@ -35,13 +38,27 @@ def in_thread(function):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_second_waits_until_the_first_has_finished():
+def test_the_second_says_what_it_waits_for_until_the_first_has_finished(monkeypatch, capfd):
+    monkeypatch.setattr(executor, "QUIET_SECONDS", 0)
+    said = []
+
+    def read_said():
+        said.append(capfd.readouterr().err)
+        return "".join(said)
+
     with one_process_migrates(connection):
+        session = connection.connection.info.backend_pid
         second = in_thread(startup.migrate)
+        sentence = wait_for(read_said, "it says what it waits for")
         wait_for(is_asked_for, "someone asks for the lock")
         assert second.is_alive()
     second.join(PATIENCE_SECONDS)
     assert not second.is_alive()
+    waits = r"Waiting for another process that migrates the database: windowseat migrates, process (\d+) on \S+, "
+    assert re.match(f"{waits}session {session} of the database server, .*begun .* UTC\\.", sentence)[1] == str(
+        os.getpid()
+    )
+    assert read_said().count("Waiting for") == 1
 
 
 def is_asked_for():

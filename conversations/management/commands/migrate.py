@@ -24,7 +24,7 @@ class Command(migrate.Command):
             super().handle(*arguments, **options)
             return
         try:
-            with one_process_migrates(connection):
+            with one_process_migrates(connection, tell=self.stderr.write):
                 require_database(will_migrate=True)  # another process may have migrated it since
                 with recorded_migrations(connection):
                     super().handle(*arguments, **options)
