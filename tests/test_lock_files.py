@@ -14,6 +14,7 @@ from itertools import product
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from tests.support.source import PROJECT
@@ -45,12 +46,22 @@ def marker_environment(python: str, machine: tuple[str, str, str]) -> dict[str, 
     }
 
 
+def locked_distributions() -> list[importlib.metadata.Distribution]:
+    return [found for found in importlib.metadata.distributions() if canonicalize_name(found.name) in PINNED]
+
+
 def needed(python: str, machine: tuple[str, str, str]) -> set[str]:
     """Return what the locked packages need on such a machine."""
     environment = marker_environment(python, machine)
-    installed = [found for found in importlib.metadata.distributions() if canonicalize_name(found.name) in PINNED]
-    wanted = [Requirement(text) for found in installed for text in found.requires or ()]
+    wanted = [Requirement(text) for found in locked_distributions() for text in found.requires or ()]
     return {canonicalize_name(r.name) for r in wanted if r.marker is None or r.marker.evaluate(environment)}
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_every_locked_package_takes_each_python(python):
+    takes = {found.name: found.metadata["Requires-Python"] or "" for found in locked_distributions()}
+    assert takes
+    assert [name for name, pythons in takes.items() if not SpecifierSet(pythons).contains(python)] == []
 
 
 @pytest.mark.parametrize("lock", LOCKS)
