@@ -104,5 +104,6 @@ def test_a_scenario_that_is_chosen_leaves_it_temporary(page):
     composer(page).press_sequentially("/with tools")
     expect(page.get_by_role("listbox", name="Suggestions").get_by_role("option", name="With tools")).to_be_visible()
     composer(page).press("Enter")
-    page.wait_for_url(re.compile(r"\?scenario=\d+"))
+    expect(page.get_by_role("button", name="Scenario: With tools")).to_be_visible()
+    assert "temporary=true" in page.url
     expect(sign(page)).to_be_visible()
