@@ -25,7 +25,7 @@ models | providers · parsing | live
 chatsite.accounts | chatsite.backups | window_policies | metrics | tracing | example
 chatsite.postgres · chatsite.schema · chatsite.health
 core | chatsite.names | chatsite.configuration.secret_key
-chatsite.command_line · chatsite.version · chatsite.folders · chatsite.checkup
+chatsite.command_line · chatsite.version · chatsite.folders · chatsite.checkup · chatsite.parent_process
 """
 
 # The floors inside a package, drawn in the same way.

@@ -56,7 +56,8 @@ class BackupNotWritten(Exception):
 class BackupHead:
     """What a backup says of itself without its passphrase. *version* is that of the product.
 
-    *site* tells those of one site from those of others; *is_scheduled* are those that no person asked for.
+    *site* tells those of one site from those of others; *is_scheduled* are those that no person asked for, and they
+    have a *number*, by which a newer one is known whatever the clock said; before 1.1.0 they had none, which is 0.
     """
 
     version: str
@@ -64,6 +65,7 @@ class BackupHead:
     is_encrypted: bool
     site: str = ""
     is_scheduled: bool = False
+    number: int = 0
 
 
 def write_backup(
@@ -75,6 +77,7 @@ def write_backup(
     passphrase: str = "",
     site: str = "",
     is_scheduled: bool = False,
+    number: int = 0,
 ) -> int:
     """Write the backup *target*, whole or not at all, and return its size in bytes.
 
@@ -83,7 +86,7 @@ def write_backup(
     """
     if target.exists():
         raise BackupNotWritten(f"{target} exists already. Choose another name: nothing is written over.")
-    head = BackupHead(version, dt.datetime.now(dt.UTC), bool(passphrase), site, is_scheduled)
+    head = BackupHead(version, dt.datetime.now(dt.UTC), bool(passphrase), site, is_scheduled, number)
     try:
         with _draft_of(target) as (draft, path):
             _write_members(draft, head, contents=contents, parts=parts, passphrase=passphrase)
@@ -315,6 +318,7 @@ def _head_from(data: bytes) -> BackupHead:
             is_encrypted=read["is_encrypted"] is True,
             site=str(read.get("site")),
             is_scheduled=read.get("is_scheduled") is True,
+            number=int(read.get("number") or 0),
         )
     except (KeyError, TypeError, ValueError, OverflowError):
         raise BackupUnreadable("It is damaged: what it says of itself is not whole.") from None

@@ -15,6 +15,7 @@ from typing import IO, Any
 from psycopg import conninfo
 from psycopg.pq import Conninfo
 
+from chatsite.parent_process import bind_to_parent
 from chatsite.postgres.embedded.server import program
 
 COMPRESSION = "gzip:1"  # 4 takes two and a half times as long for a file that is 4 % smaller
@@ -109,7 +110,12 @@ class _Running:
     def __enter__(self) -> _Running:
         try:
             self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603
-                self._command, stdin=self._stdin, stdout=self._stdout, stderr=subprocess.PIPE, env=self._environment
+                self._command,
+                stdin=self._stdin,
+                stdout=self._stdout,
+                stderr=subprocess.PIPE,
+                env=self._environment,
+                preexec_fn=bind_to_parent(),  # it may wait for a lock, and holds the database's old rows
             )
         except OSError as error:
             raise DatabaseCopyFailed(f"{self._name} can't be started: {error.strerror or error}") from error

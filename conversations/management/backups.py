@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from chatsite.backups.database_copy import (
     dump_database,
     restore_database,
 )
+from chatsite.backups.kept_backups import delete_drafts, next_number
 from chatsite.configuration.secret_key import keep_secret_key, kept_secret_key
 from chatsite.version import product_version
 from conversations.management.database_contents import (
@@ -49,6 +50,7 @@ ONE_MOMENT = (
     "SET LOCAL idle_in_transaction_session_timeout = 0",
 )
 
+SCHEDULED_LOCK = 0x4B454550  # "KEEP"; any number that no one else locks in this database
 # What a server's owner has added, such as pg_stat_statements: the site needs none, and another server may lack them.
 OTHER_EXTENSIONS = "SELECT extname FROM pg_extension WHERE extname NOT IN ('plpgsql', 'vector')"
 
@@ -97,7 +99,12 @@ def make_backup(
 
     *before_upgrade_of* is the version that made a database which is not upgraded to this one yet.
     """
+    site = site_of_backups()
+    with suppress(OSError):  # a folder that can't be read is said when it is written
+        delete_drafts(target.parent, site=site)
     with exported_snapshot() as (snapshot, left_out):
+        if is_scheduled:
+            _require_no_other_scheduled()
         contents = describe_contents(has_models=not before_upgrade_of)
         parts = dump_database(database_address(), snapshot=snapshot, part_bytes=PART_BYTES, without_extensions=left_out)
         size = write_backup(
@@ -106,10 +113,22 @@ def make_backup(
             contents=contents | {"secret_key": settings.SECRET_KEY},
             parts=parts,
             passphrase=passphrase,
-            site=site_of_backups(),
+            site=site,
             is_scheduled=is_scheduled,
+            number=next_number(target.parent, site=site) if is_scheduled else 0,
         )
     return MadeBackup(size, len(contents["tables"]), sum(contents["tables"].values()))
+
+
+def _require_no_other_scheduled() -> None:
+    """Raise `BackupNotWritten` while a process makes a scheduled one, also one whose worker is gone.
+
+    The lock ends with the transaction.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [SCHEDULED_LOCK])
+        if not cursor.fetchone()[0]:
+            raise BackupNotWritten("Another scheduled backup of this site is being made now.")
 
 
 @contextmanager

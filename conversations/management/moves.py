@@ -34,6 +34,7 @@ from chatsite.backups.backup_file import PART_BYTES
 from chatsite.backups.database_copy import DatabaseCopyFailed, dump_database, restore_database
 from chatsite.backups.table_digests import digest_tables, find_other_rows
 from chatsite.command_line import own_command
+from chatsite.parent_process import bind_to_parent
 from chatsite.schema.move_note import COMMAND, DROP, MoveNote, read_move_note, spell_note
 from chatsite.schema.problems import EXTENSION, pgvector_problem, server_problem, table_names
 from conversations.management.backups import add_vector_extension, database_address, exported_snapshot
@@ -47,7 +48,6 @@ from conversations.management.new_databases import (
     NewEmbeddedDatabase,
 )
 from conversations.management.startup import require_connection, require_database
-from conversations.management.throw_away_site import bind_to_parent
 
 IN_NEW_DATABASE = "--in-new-database"
 MOVE_LOCK = 0x4D4F5645  # "MOVE"; any number that no one else locks

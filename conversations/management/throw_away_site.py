@@ -5,14 +5,11 @@ What a command that was killed has left of one is deleted by the next command th
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import shutil
-import signal
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,7 +17,6 @@ from chatsite.postgres.embedded.server import is_stopped, wait_until_stopped
 
 OTHER_THAN_THE_SITE = {"SITE_URL": "http://localhost:8000", "DATABASE_URL": "", "SECRET_KEY": ""}
 PREFIX, IN_USE = "windowseat-copy-", "in-use"
-PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 @contextmanager
@@ -42,14 +38,6 @@ def throw_away_site(**settings: str) -> Iterator[dict[str, str]]:
             with suppress(TimeoutError):  # then the next command finds it abandoned
                 wait_until_stopped(data)
                 _delete(folder)
-
-
-def bind_to_parent() -> Callable[[], object] | None:
-    """Return what makes a process that is started end when this one does, however that is; None where nothing can."""
-    if sys.platform != "linux":
-        return None
-    library = ctypes.CDLL(None)  # before the process is parted from this one
-    return lambda: library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _delete_abandoned() -> None:

@@ -12,11 +12,12 @@ from django.db import connection
 from chatsite.backups.backup_file import PART_BYTES
 from chatsite.backups.database_copy import dump_database, restore_database
 from chatsite.command_line import own_command
+from chatsite.parent_process import bind_to_parent
 from chatsite.schema.history import TABLE, MigrationHistory, read_migration_history
 from conversations.management.backups import database_address, exported_snapshot
 from conversations.management.database_contents import find_wrong_sums, rows_by_table
 from conversations.management.startup import migrate, require_database
-from conversations.management.throw_away_site import bind_to_parent, throw_away_site
+from conversations.management.throw_away_site import throw_away_site
 
 SECONDS = f"SELECT app, name, extract(epoch FROM ended_at - began_at)::float8 FROM {TABLE} ORDER BY began_at"  # noqa: S608
 OF_MIGRATIONS = {"django_migrations", TABLE}

@@ -10,11 +10,13 @@ import datetime as dt
 import logging
 import os
 import time
+from contextlib import suppress
 
 from django.conf import settings
 
 from chatsite.backups.kept_backups import OLD_ONES_STAY
 from chatsite.command_line import own_command
+from chatsite.parent_process import PARENT
 from conversations.live.database_threads import in_worker_thread
 from conversations.metrics import SHARED_FOLDER
 from conversations.services.backups.backup_schedule import (
@@ -27,6 +29,7 @@ from conversations.services.backups.backup_schedule import (
 
 logger = logging.getLogger(__name__)
 LOOK_SECONDS = 60.0
+CLEARING_SECONDS = 10.0  # for a command that was told to end to delete its draft; it may be locking its key
 COMMAND = (*own_command(), "backup", "--scheduled")
 
 
@@ -83,6 +86,7 @@ async def _run() -> tuple[int, str]:
     environment = {name: value for name, value in os.environ.items() if name != SHARED_FOLDER}
     process = await asyncio.create_subprocess_exec(
         *COMMAND,
+        f"{PARENT}={os.getpid()}",
         env=environment,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
@@ -96,10 +100,18 @@ async def _run() -> tuple[int, str]:
             except Exception:
                 logger.exception("the claim of a scheduled backup could not be renewed; it will be tried again")
     except BaseException:
-        if process.returncode is None:
-            process.kill()
-        await ending
+        await _end(process, ending)
         raise
     _, said = ending.result()
     [reason] = said.decode(errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
     return process.returncode or 0, reason.removeprefix("CommandError: ")
+
+
+async def _end(process: asyncio.subprocess.Process, ending: asyncio.Task[tuple[bytes, bytes]]) -> None:
+    """End the command, and return once it has ended."""
+    with suppress(ProcessLookupError):
+        process.terminate()
+    if not (await asyncio.wait({ending}, timeout=CLEARING_SECONDS))[0]:
+        with suppress(ProcessLookupError):
+            process.kill()
+    await ending

@@ -109,6 +109,27 @@ def test_a_killed_backup_leaves_no_wrong_file(source, chance, tmp_path):
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_that_ends_takes_its_backup_with_it(source, chance, tmp_path, number):
+    folder = tmp_path / "backups"
+    settings = {**source.settings, "BACKUP_FOLDER": folder, "TMPDIR": tmp_path}
+    source.database.rows("DELETE FROM conversations_backupschedule")
+    worker = start_command("run_worker", BACKUP_EVERY_HOURS=1, **settings)
+    try:
+        [command] = wait_for(lambda: processes_of("python", parent=worker.pid), "a backup begins")
+        time.sleep(chance.uniform(0, 1.1) * source.seconds)  # any moment, of the command's start, too
+    finally:
+        worker.send_signal(number)
+    worker.communicate(timeout=PATIENCE_SECONDS)
+    wait_for(lambda: command not in processes_of("python"), "the command has ended")
+    wait_for(lambda: not source.database.value(WORKING, source.database.name), "pg_dump has ended")
+    status, said = run("backup", "--scheduled", **settings)
+    assert status == 0, said
+    for file in folder.iterdir():
+        assert file.suffix == ".backup"
+        BackupFile(file, PASSPHRASE).check()
+
+
 def test_a_killed_restore_leaves_an_empty_database_or_all_rows(source, postgres, chance, tmp_path):
     folder = tmp_path / "var"
     folder.mkdir()

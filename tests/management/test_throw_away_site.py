@@ -16,7 +16,8 @@ from tests.support.source import PROJECT
 MAKE_ONE = """
 import subprocess, sys
 from pathlib import Path
-from conversations.management.throw_away_site import bind_to_parent, throw_away_site
+from chatsite.parent_process import bind_to_parent
+from conversations.management.throw_away_site import throw_away_site
 with throw_away_site() as environment:
     Path(environment["VAR_DIR"]).mkdir()
     sleeping = [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(600)"]

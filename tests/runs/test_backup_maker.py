@@ -76,6 +76,17 @@ async def test_one_that_is_being_made_at_the_end_is_killed_and_due_again(command
     assert (await schedule()).tried_at is None
 
 
+async def test_one_that_does_not_end_when_told_is_killed(command, tmp_path, monkeypatch):
+    ignored = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+    command(f"{ignored}; open({str(tmp_path / 'begun')!r}, 'x').close(); signal.pause()")
+    monkeypatch.setattr(module, "CLEARING_SECONDS", 0.05)
+    maker = BackupMaker()
+    await maker.start()
+    await wait_until((tmp_path / "begun").exists)
+    await maker.drain()
+    assert (await schedule()).tried_at is None
+
+
 async def test_without_a_schedule_none_is_made(settings):
     settings.BACKUP_EVERY_HOURS = 0
     maker = BackupMaker()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 from argparse import ArgumentParser
 from pathlib import Path
@@ -14,6 +15,7 @@ from chatsite.backups.backup_file import BackupNotWritten
 from chatsite.backups.database_copy import DatabaseCopyFailed
 from chatsite.backups.kept_backups import OLD_ONES_STAY, delete_old_backups
 from chatsite.command_line import spell_command
+from chatsite.parent_process import PARENT, end_when_parent_ends
 from conversations.management.backups import (
     add_passphrase_argument,
     make_backup,
@@ -22,9 +24,10 @@ from conversations.management.backups import (
     site_of_backups,
 )
 from conversations.management.database_command import DatabaseCommand
+from conversations.management.interruptible_command import InterruptibleCommand
 
 
-class Command(DatabaseCommand):
+class Command(InterruptibleCommand, DatabaseCommand):
     help = (
         "Write the whole database and the secret key into one file, as they are at one moment, while the site runs. "
         "The file is whole or not there."
@@ -42,9 +45,14 @@ class Command(DatabaseCommand):
             action="store_true",
             help="make it as the worker does: into BACKUP_FOLDER, where as many as BACKUPS_KEPT of these are kept",
         )
+        parser.add_argument(PARENT, type=int, help=argparse.SUPPRESS)
         add_passphrase_argument(parser)
 
-    def handle(self, *, file: Path | None, passphrase_file: Path | None, scheduled: bool, **options: Any) -> None:
+    def handle(
+        self, *, file: Path | None, passphrase_file: Path | None, scheduled: bool, parent: int | None, **options: Any
+    ) -> None:
+        if parent is not None:
+            end_when_parent_ends(parent)
         passphrase = read_passphrase(passphrase_file)
         began = time.monotonic()
         try:

@@ -12,19 +12,20 @@ from typing import Any
 
 import psycopg
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from chatsite.backups.database_copy import DatabaseCopyFailed
 from chatsite.command_line import spell_command
 from conversations.management.backups import RestoreRefused
+from conversations.management.interruptible_command import InterruptibleCommand
 from conversations.management.moves import IN_NEW_DATABASE, move_database, receive_copy, take_move_back
 from conversations.management.new_databases import MoveRefused, NewDatabase, NewEmbeddedDatabase
 
 EXAMPLE = "postgres://user:password@host/name"
 
 
-class Command(BaseCommand):
+class Command(InterruptibleCommand):
     help = (
         "Copy the site's database into an empty one, compare them row by row, and leave a note in the one of before "
         "that the site was moved. The site has to be stopped. A killed one goes on when run again."

@@ -6,15 +6,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from chatsite.backups.backup_file import BackupFile, BackupUnreadable
 from chatsite.backups.database_copy import DatabaseCopyFailed
 from conversations.management.backups import RestoreRefused, add_passphrase_argument, read_passphrase, restore_backup
+from conversations.management.interruptible_command import InterruptibleCommand
 from conversations.management.startup import require_connection
 
 
-class Command(BaseCommand):
+class Command(InterruptibleCommand):
     help = "Fill an empty database from a backup: all of it or nothing. It is compared with what the backup says."
     requires_system_checks: list[str] = []
 

@@ -8,7 +8,7 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from chatsite.backups.backup_file import BackupNotWritten
 from chatsite.backups.database_copy import DatabaseCopyFailed
@@ -20,6 +20,7 @@ from conversations.management.backups import (
     place_of_backup,
     read_passphrase,
 )
+from conversations.management.interruptible_command import InterruptibleCommand
 from conversations.management.startup import require_database
 from conversations.management.upgrades import (
     IN_COPY,
@@ -32,7 +33,7 @@ from conversations.management.upgrades import (
 )
 
 
-class Command(BaseCommand):
+class Command(InterruptibleCommand):
     help = (
         "Back the database up, then bring it up to date while the site runs. A killed one goes on when run again; "
         "with --rehearse do so with a copy of the database, and say how long it took."

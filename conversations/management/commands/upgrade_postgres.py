@@ -10,17 +10,18 @@ from typing import Any
 
 import psycopg
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from chatsite.backups.database_copy import DatabaseCopyFailed
 from chatsite.command_line import spell_command
 from chatsite.postgres.embedded.version_upgrade import UpgradeRefused, upgrade_data
+from conversations.management.interruptible_command import InterruptibleCommand
 from conversations.management.postgres_upgrade import copy_database
 from conversations.management.startup import database_sentence
 
 
-class Command(BaseCommand):
+class Command(InterruptibleCommand):
     help = (
         "Copy the embedded database, made by an earlier major version of PostgreSQL, into one of this version, compare "
         "them row by row, and keep the folder of before. The site has to be stopped. A killed one is run again."

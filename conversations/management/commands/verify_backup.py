@@ -7,16 +7,18 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from chatsite.backups.backup_file import BackupFile, BackupUnreadable
 from chatsite.command_line import own_command
+from chatsite.parent_process import bind_to_parent
 from conversations.management.backups import add_passphrase_argument, read_passphrase
 from conversations.management.database_command import reason_of_refusal
-from conversations.management.throw_away_site import bind_to_parent, throw_away_site
+from conversations.management.interruptible_command import InterruptibleCommand
+from conversations.management.throw_away_site import throw_away_site
 
 
-class Command(BaseCommand):
+class Command(InterruptibleCommand):
     help = "Restore a backup into a throw-away embedded database and check it. The site's own data are not touched."
     requires_system_checks: list[str] = []
 
