@@ -1,4 +1,4 @@
-"""The privacy page in the admin: the site's own words on it."""
+"""The privacy page in the admin: the site's own words on it, and what it calls servers."""
 
 from __future__ import annotations
 
@@ -20,5 +20,12 @@ class PrivacyNoticeAdmin(OneRowAdmin):
                 ),
                 "fields": ["content"],
             },
-        )
+        ),
+        (
+            _("Servers that words are sent to"),
+            {
+                "description": _("The page says by itself where words go. Here is what it calls the servers."),
+                "fields": ["names_servers", "provider_name"],
+            },
+        ),
     ]

@@ -136,6 +136,9 @@ def test_of_the_budget_there_is_one_form(browser):
 def test_the_budget_is_changed(browser):
     SiteBudget.objects.create(money_per_day_usd=1)
     url = reverse("admin:accounts_sitebudget_change", args=[True])
+    page = browser.get(url).content.decode()
+    assert BUDGET not in page  # the only one can't be followed by another
+    assert page.count(f'href="{url}"') == 0
     assert browser.post(url, {"money_per_day_usd": "0", "money_per_month_usd": "12.5"}).status_code == 302
     assert SiteBudget.objects.filter(money_per_day_usd=0, money_per_month_usd=12.5).exists()
 

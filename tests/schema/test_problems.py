@@ -32,15 +32,16 @@ OTHER_COMMANDS = {
 FOREIGN = "The database {name} has tables that are not Windowseat's, such as customers. Set DATABASE_URL to a database"
 UNRELEASED = "The database was made by an unreleased state of Windowseat, which no release can upgrade. Begin with an"
 LATER = """
-INSERT INTO windowseat_migrations VALUES ('conversations', '0002_a', '', '1.9.0', now(), now()),
-                                         ('conversations', '0003_b', '', '1.10.0', now(), NULL);
+INSERT INTO windowseat_migrations VALUES ('conversations', '9001_a', '', '1.9.0', now(), now()),
+                                         ('conversations', '9002_b', '', '1.10.0', now(), NULL);
 """
+OURS = sum(app == "conversations" for app, _ in own_checksums())
 TAKE_BACK = "DELETE FROM django_migrations WHERE app = 'conversations'"
 BROKEN = {
     "newer": (LATER, "The database was made by version 1.10.0 of Windowseat, and this is "),
     "older": (
         f"{TAKE_BACK}; DELETE FROM windowseat_migrations WHERE app = 'conversations'",
-        "The database is older than this version of Windowseat: 1 migration is not applied. Run manage.py upgrade",
+        f"The database is older than this version of Windowseat: {OURS} migrations are not applied. Run manage.py upgr",
     ),
     "half upgraded": (
         f"{TAKE_BACK}; UPDATE windowseat_migrations SET ended_at = NULL WHERE app = 'conversations'",

@@ -49,6 +49,20 @@ class SingleSaveButtonAdmin(ModelAdmin):
 class OneRowAdmin(SingleSaveButtonAdmin, EditConflictAdmin):
     """One form, without a list, for a model of at most one row."""
 
+    show_add_link = False
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Name the page once in the path above it: a row, which Unfold would name too, is all that there is."""
+        context = {**(extra_context or {}), "original": ""}
+        response: HttpResponse = super().changeform_view(request, object_id, form_url, context)
+        return response
+
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if not self.has_view_or_change_permission(request):
             refusal: HttpResponse = super().changelist_view(request, extra_context)

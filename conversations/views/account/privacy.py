@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -12,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from chatsite.names import isolate_name
 from conversations.models import McpServer, PrivacyNotice
 from conversations.providers.catalog.embedding_models import embedding_base_url, has_endpoint
 from conversations.providers.catalog.language_models import demo_is_used
 from conversations.providers.openai_api.completion_request import OPENAI_BASE_URL
 from conversations.rendering import render_markdown
+from conversations.wording.server_names import ServerNames
 
 
 @require_safe
@@ -27,7 +26,7 @@ def privacy(request: HttpRequest) -> HttpResponse:
         "notice": render_markdown(notice.content) if notice and notice.content.strip() else "",
         "changed_at": notice.changed_at if notice else None,
         "facts": {
-            _("Where your words go"): list(_say_where_words_go()),
+            _("Where your words go"): list(_say_where_words_go(ServerNames.of(notice))),
             _("Who can read them"): list(_say_who_reads()),
             _("How long they are kept"): list(_say_how_long()),
             _("This browser"): [
@@ -39,26 +38,29 @@ def privacy(request: HttpRequest) -> HttpResponse:
     return render(request, "account/privacy.html", context)
 
 
-def _say_where_words_go() -> Iterator[str]:
+def _say_where_words_go(names: ServerNames) -> Iterator[str]:
     yield _("Conversations, documents and pictures are stored in the database of this site.")
     if demo_is_used():
         yield _("Replies are made on this server, by a demo model. No provider is connected.")
     else:
         yield _("What the model is shown for a reply is sent to %(host)s. Each reply lists it.") % {
-            "host": _host(settings.OPENAI_BASE_URL or OPENAI_BASE_URL)
+            "host": names.name_server(settings.OPENAI_BASE_URL or OPENAI_BASE_URL, _("a provider of language models"))
         }
     if settings.OPENAI_EMBEDDING_MODEL and has_endpoint() and not settings.LOCAL_EMBEDDINGS:
         yield _("Passages of messages and documents are sent to %(host)s, to find them by their meaning.") % {
-            "host": _host(embedding_base_url())
+            "host": names.name_server(embedding_base_url(), _("a provider of language models"))
         }
-    for url in McpServer.objects.filter(enabled=True).order_by("name").values_list("url", flat=True):
-        yield _("Tools send what their call needs to %(host)s.") % {"host": _host(url)}
+    urls = McpServer.objects.filter(enabled=True).order_by("name").values_list("url", flat=True)
+    for name in names.name_servers(urls, lambda count: ngettext("another server", "other servers", count)):
+        yield _("Tools send what their call needs to %(host)s.") % {"host": name}
     if settings.WEB_SEARCH_URL:
         yield _("If you switch web search on, the words searched for are sent to %(host)s.") % {
-            "host": _host(settings.WEB_SEARCH_URL)
+            "host": names.name_server(settings.WEB_SEARCH_URL, _("a search server"))
         }
     if settings.OIDC_SERVER_URL:
-        yield _("%(host)s learns when you sign in through it.") % {"host": _host(settings.OIDC_SERVER_URL)}
+        yield _("If you sign in through %(host)s, it learns when you do.") % {
+            "host": names.name_server(settings.OIDC_SERVER_URL, _("another server"))
+        }
 
 
 def _say_who_reads() -> Iterator[str]:
@@ -98,7 +100,3 @@ def _say_how_long() -> Iterator[str]:
         days,
     ) % {"count": days}
     yield _("On your account page you can export everything, and delete the account with all that is in it.")
-
-
-def _host(url: str) -> str:
-    return isolate_name(urlsplit(url).hostname or "")
