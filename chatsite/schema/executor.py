@@ -28,7 +28,7 @@ from psycopg.errors import DeadlockDetected, LockNotAvailable
 
 from chatsite.version import product_version
 
-from .history import CREATE_TABLE, TABLE, checksum_of_module, own_apps
+from .history import CREATE_TABLE, TABLE, own_checksums
 
 MIGRATION_LOCK = 0x57494E44  # "WIND"; any number that no one else locks in this database
 LOCK_SECONDS = 1.0
@@ -120,7 +120,7 @@ class RecordedMigrationExecutor(MigrationExecutor):
         self.record_migration(migration)  # type: ignore[call-arg,arg-type]  # its stubs are of an older Django
 
     def _note_begin(self, migration: Migration) -> None:
-        checksum = checksum_of_module(migration.__module__) if migration.app_label in own_apps() else ""
+        checksum = own_checksums().get((migration.app_label, migration.name), "")
         self._execute(BEGIN, migration.app_label, migration.name, checksum, product_version())
 
     def _note_end(self, migration: Migration) -> None:

@@ -22,6 +22,8 @@ from django.apps import apps
 from django.db.migrations.loader import MigrationLoader
 from psycopg import Connection
 
+from .released import RELEASED
+
 TABLE = "windowseat_migrations"
 CREATE_TABLE = f"""
 CREATE TABLE IF NOT EXISTS {TABLE} (
@@ -32,6 +34,7 @@ CREATE TABLE IF NOT EXISTS {TABLE} (
 """
 THERE = "SELECT to_regclass('django_migrations') IS NOT NULL, to_regclass(%s) IS NOT NULL"
 MADE = f"SELECT app, name, checksum, version, began_at, ended_at FROM {TABLE}"  # noqa: S608 -- a constant
+LAYOUT = {"kind", "type_comment", "ctx"}  # of a part of the code, beside what it does
 OUR_PACKAGES = ("chatsite", "conversations")
 Key = tuple[str, str]
 
@@ -134,35 +137,53 @@ def own_apps() -> frozenset[str]:
 
 @cache
 def own_checksums() -> dict[Key, str]:
-    """Return the checksum of each migration that is written here."""
+    """Return what a database notes of each migration that is written here. Of a released one it never changes."""
     ours = own_apps()
     migrations = MigrationLoader(None).disk_migrations.items()
-    return {key: checksum_of_module(each.__module__) for key, each in migrations if key[0] in ours}
+    return {key: RELEASED.get(key) or checksum_of_module(each.__module__) for key, each in migrations if key[0] in ours}
 
 
 def checksum_of_module(module: str) -> str:
-    """Return the SHA-256 of a migration's source, and of what it takes by `from ... import` from our packages.
+    """Return the SHA-256 of a migration's code, and of what it takes by `from ... import` from our packages.
 
     So SQL that stands in a module beside it counts as its own. What Django writes as `import ...`, such as validators
-    of a model, does not: it may change.
+    of a model, does not: it may change. Nor do comments, docstrings and the layout.
     """
     digest = hashlib.sha256()
-    for source in _sources(module):
-        digest.update(source.encode())
+    for code in _modules(module):
+        digest.update(_describe(code).encode())
     return digest.hexdigest()
 
 
-def _sources(module: str) -> Iterable[str]:
-    source = _source(module)
-    yield source
-    names = {node.module for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom) and node.module}
+def _modules(module: str) -> Iterable[ast.Module]:
+    code = _parse(module)
+    yield code
+    names = {node.module for node in ast.walk(code) if isinstance(node, ast.ImportFrom) and node.module}
     for name in sorted(names):
         if name.partition(".")[0] in OUR_PACKAGES and not name.startswith("chatsite.schema"):
-            yield _source(name)
+            yield _parse(name)
 
 
-def _source(module: str) -> str:
+def _parse(module: str) -> ast.Module:
     spec = find_spec(module)
     if spec is None or spec.origin is None:
         raise ImportError(f"{module} has no source")
-    return Path(spec.origin).read_text(encoding="utf-8")
+    return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+
+
+def _describe(part: object) -> str:
+    """Return code without what does nothing. `ast.dump` gives another text in another version of Python."""
+    if isinstance(part, list):
+        return f"[{', '.join(_describe(each) for each in part if not _is_docstring(each))}]"
+    if not isinstance(part, ast.AST):
+        return ascii(part)
+    fields = [(name, value) for name, value in ast.iter_fields(part) if name not in LAYOUT and value not in (None, [])]
+    return f"{type(part).__name__}({', '.join(f'{name}={_describe(value)}' for name, value in fields)})"
+
+
+def _is_docstring(statement: object) -> bool:
+    """Tell whether it is text that stands alone."""
+    match statement:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+    return False
