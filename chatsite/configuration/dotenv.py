@@ -29,10 +29,14 @@ def read_dotenv(path: Path) -> dict[str, str]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ImproperlyConfigured(f"{path.name} can't be read: {reason}.") from None
+        raise ImproperlyConfigured(f"{path} can't be read: {reason}.{_rights_advice(error)}") from None
     if len(content) > LARGEST_DOTENV_BYTES:
         raise ImproperlyConfigured(f"{path.name} can't be read: it has more than {LARGEST_DOTENV_BYTES:,} bytes.")
     return dict(_pairs(path.name, lines))
+
+
+def _rights_advice(error: Exception) -> str:
+    return " Make it belong to the account that the site runs as." if isinstance(error, PermissionError) else ""
 
 
 def read_limited(path: Path, most_bytes: int) -> bytes:

@@ -27,13 +27,19 @@ def local_secret_key(var_dir: Path) -> str:
         if not path.exists():
             _create_once(path, secrets.token_urlsafe(_LEAST_CHARACTERS))
         key = path.read_text(encoding="ascii").strip()
+    except PermissionError as error:
+        raise ImproperlyConfigured(
+            f"the secret key in {path} can't be read or made: {error.strerror}. Make the folder and the file belong to "
+            "the account that the site runs as. Another key, or another folder, would be another site."
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ImproperlyConfigured(
             f"the secret key can't be kept in VAR_DIR ({error}). Set VAR_DIR to a folder of your own, or SECRET_KEY."
         ) from error
     if len(key) < _LEAST_CHARACTERS:
         raise ImproperlyConfigured(
-            f"{path} holds no secret key. Delete it to have a new one made, which ends all sessions, or set SECRET_KEY."
+            f"{path} holds no secret key. Put back the one of before, which each backup has. If there is none, delete "
+            "the file to have a new one made: it ends all sessions, and what was sealed with the old one can't be read."
         )
     return key
 

@@ -52,7 +52,7 @@ class DatabaseCheck:
             finding = self._look_by_kept_connection() or self._look_by_new_connection()
         except (psycopg.Error, Error) as error:
             self.close()
-            return Finding("down", _reason(error))
+            return Finding("down", reason_of(error))
         if finding.state == "down":
             self.close()  # the next look is at a fresh session, which sees settings that have changed
         return finding
@@ -132,13 +132,15 @@ def _tables() -> sql.Composed:
     return sql.SQL(", ").join(map(sql.Identifier, names))
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """Return why the database can't be used, as one sentence."""
     cause = error.__cause__ if isinstance(error, Error) and error.__cause__ else error
     if isinstance(cause, errors.DiskFull):
         return "the database's disk is full"
     if isinstance(cause, errors.LockNotAvailable):
         return "a table of the database is locked"
+    if isinstance(cause, errors.InsufficientPrivilege):
+        return "the database's role lacks rights to the tables"
     if isinstance(cause, errors.ReadOnlySqlTransaction):
         return "the database is read-only"
     if isinstance(cause, errors.TooManyConnections) or any(words in str(cause) for words in NO_FREE_CONNECTION):

@@ -19,6 +19,17 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 OLDEST_VERSION = 15
 CONNECT_SECONDS = 15
+# A server refuses a connection without a code; which words it takes depends on its version and language.
+HINTS = {
+    "authentication failed": "Correct user and password in DATABASE_URL; special characters of a password as %XX.",
+    "does not exist": "Correct the name in DATABASE_URL. Only for a new site make the database: CREATE DATABASE.",
+    "no pg_hba.conf entry": "Let the server's pg_hba.conf admit this machine, or add sslmode=require to DATABASE_URL.",
+    "connection slots": "Raise max_connections of the server, or lower DATABASE_POOL_SIZE or the number of processes.",
+    "too many c": "Raise max_connections of the server, or lower DATABASE_POOL_SIZE or the number of processes.",
+    "resolve host": "Correct the host in DATABASE_URL, or see whether names are resolved on this machine.",
+}
+# Never that DATABASE_URL may be left empty: the site would start without its data.
+UNREACHED = "See that the server runs, and that host and port in DATABASE_URL are right."
 OR_EMBEDDED = "Or leave DATABASE_URL empty: the embedded PostgreSQL has all that is needed."
 
 
@@ -55,8 +66,11 @@ def report_failure(alias: str, error: DatabaseError) -> list[CheckMessage]:
     if isinstance(error, NotSupportedError):  # Django's own lower limit, met while connecting
         return [_too_old("This server")]
     reason = str(error).strip().partition("\n")[0]
-    hint = f"See that the server runs and that DATABASE_URL is right. {OR_EMBEDDED}"
-    return [Error(f"The database {alias!r} can't be reached: {reason}", hint=hint, id="postgres.E003")]
+    return [Error(f"The database {alias!r} can't be reached: {reason}", hint=_hint_for(reason), id="postgres.E003")]
+
+
+def _hint_for(reason: str) -> str:
+    return next((hint for words, hint in HINTS.items() if words in reason), UNREACHED)
 
 
 def _check(database: BaseDatabaseWrapper) -> list[CheckMessage]:

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
-from conversations.management.startup import require_database
+from chatsite.postgres.faults import is_database_away
+from conversations.management.startup import database_sentence, require_database
 
 
 class DatabaseCommand(BaseCommand):
-    """`handle` is called once the database is known to be reached, ours, and of this version."""
+    """`handle` is called once the database is known to be reached, ours, and of this version.
+
+    That it is away, or its disk full, in the middle of it is one sentence, too.
+    """
 
     def execute(self, *arguments: Any, **options: Any) -> str | None:
         require_database()
-        return super().execute(*arguments, **options)
+        try:
+            return super().execute(*arguments, **options)
+        except DatabaseError as error:
+            if not is_database_away(error):
+                raise
+            raise CommandError(database_sentence(error)) from None
 
 
 def reason_of_refusal(stderr: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import re
 import socket
+from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
@@ -22,13 +23,18 @@ from chatsite.schema.problems import schema_problem
 from conversations.providers.catalog.language_models import demo_is_used, language_models
 
 
-def banner(*, first_admin_url: str | None) -> str:
-    """Return the lines: where the site is, who answers, and how a new site gets its admin."""
+def banner(*, first_admin_url: str | None, has_another_key: bool = False) -> str:
+    """Return the lines: where the site is, who answers, and how a new site gets its admin.
+
+    *has_another_key*: what the database has was sealed with another secret key.
+    """
     lines = [
         f"{settings.SITE_NAME} is ready: {settings.SITE_URL}",
         f"Replies come from {_replying_models()}.",
-        f"Data are in {settings.VAR_DIR}{_database()}. Settings: {settings.SETTINGS_FILE}, and the environment.",
+        f"Data are in {settings.VAR_DIR}{_database()}. {_settings()}",
     ]
+    if has_another_key:
+        lines.append(f"SECRET_KEY is another one than it was. What to do: {spell_command('doctor', 'secrets')}")
     if first_admin_url:
         lines += ["This site has no admin yet. The first account made through this link becomes it, once:"]
         lines += [f"  {first_admin_url}"]
@@ -39,6 +45,12 @@ def _replying_models() -> str:
     if demo_is_used():
         return "the built-in demo model, which only quotes; OPENAI_API_KEY or OPENAI_BASE_URL connects another"
     return ", ".join(language_models())
+
+
+def _settings() -> str:
+    if Path(settings.SETTINGS_FILE).is_file():
+        return f"Settings: {settings.SETTINGS_FILE}, and the environment."
+    return f"Settings: the environment; there is no file {settings.SETTINGS_FILE}."
 
 
 def _database() -> str:

@@ -8,7 +8,9 @@ from asgiref.sync import sync_to_async
 from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import AsyncClient
+from psycopg import errors
 
+from chatsite.health.database_probe import reason_of
 from chatsite.health.probe import OK, Finding, Probe
 from chatsite.health.readiness import close_probes
 from chatsite.middleware import health
@@ -262,3 +264,7 @@ def test_a_probe_whose_thread_can_not_be_started_is_asked_again(monkeypatch):
 
 def refuse_to_start(thread):
     raise RuntimeError("can't start new thread")
+
+
+def test_a_role_without_rights_to_the_tables_is_told():
+    assert reason_of(errors.InsufficientPrivilege()) == "the database's role lacks rights to the tables"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -38,6 +40,18 @@ def test_a_folder_that_cannot_be_used_is_one_sentence_and_no_traceback(tmp_path)
     assert outcome.returncode == 1
     assert outcome.stderr.startswith("A setting is wrong: the secret key can't be kept in VAR_DIR")
     assert outcome.stderr.count("\n") == 1
+
+
+def test_a_key_of_another_account_asks_for_its_owner_and_not_for_another_key(tmp_path, monkeypatch):
+    local_secret_key(tmp_path)
+
+    def refuse(path, **options):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(ImproperlyConfigured, match="belong to the account") as refused:
+        local_secret_key(tmp_path)
+    assert "Set VAR_DIR" not in str(refused.value)
 
 
 def test_a_key_that_takes_the_place_of_another_leaves_that_beside_it(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import json
 import os
 import smtplib
@@ -10,6 +11,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import contextmanager
@@ -19,7 +21,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.core.signing import TimestampSigner
 from django.db import connection
+from psycopg.errors import DiskFull
 
+from chatsite.accounts.second_factors.secret_encryption import encrypt_secret
 from chatsite.checkup import Line, hide_secrets, line_as_text, lines_as_json
 from chatsite.configuration.env import Environment
 from chatsite.health.seen_request import ADDRESS, DOCTOR_HEADER, make_doctor_token
@@ -31,6 +35,7 @@ from conversations.management.doctor.options import Options
 from conversations.management.doctor.provider import check_provider
 from conversations.management.doctor.sandbox import check_sandbox
 from conversations.management.doctor.setting_values import check_settings
+from conversations.models import McpServer
 from conversations.services.backups.backup_schedule import claim_scheduled_backup, note_failed_backup
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.ports import free_port
@@ -159,6 +164,7 @@ def test_names_and_values_of_settings_are_told(settings):
     assert "context_window=" in model.text
 
 
+@pytest.mark.django_db
 def test_short_and_open_secrets_are_told(settings, tmp_path):
     settings.VAR_DIR = tmp_path
     assert states(secret_keys.check_secrets(LOOK)) == ["ok"]
@@ -167,6 +173,54 @@ def test_short_and_open_secrets_are_told(settings, tmp_path):
     length, file = secret_keys.check_secrets(LOOK)
     assert (length.state, file.state) == ("bad", "bad")
     assert file.advice == f"chmod 600 {tmp_path / 'secret_key'}"
+
+
+@pytest.mark.django_db
+def test_another_secret_key_than_before_is_told_by_what_it_can_t_read(settings):
+    sealed = encrypt_secret("Bearer abc")
+    McpServer.objects.create(name="away", url="https://mcp.example.org", sealed_authorization=sealed)
+    assert states(secret_keys.check_secrets(LOOK)) == ["ok"]
+    settings.SECRET_KEY = "another" * 10
+    [line] = secret_keys.check_secrets(LOOK)
+    assert line.state == "bad"
+    assert "1 MCP servers" in line.text
+    assert "restore BACKUP --show-secret-key" in line.advice
+
+
+def test_a_full_disk_asks_for_room_and_one_of_others_for_its_owner(settings, tmp_path, monkeypatch):
+    settings.VAR_DIR, settings.BACKUP_FOLDER = tmp_path, tmp_path / "none"
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    for code, words in ((errno.ENOSPC, "Make room"), (errno.EACCES, "belong to the account")):
+        error = OSError(code, os.strerror(code))
+
+        def refuse(error=error, **options):
+            raise error
+
+        monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+        line = next(iter(disks.check_disks(LOOK)))
+        assert (line.state, words in line.advice) == ("bad", True)
+
+
+def test_a_database_whose_disk_is_full_says_so_and_what_to_do(monkeypatch):
+    def refuse():
+        raise DiskFull("could not write to file: No space left on device")
+
+    monkeypatch.setattr(database, "is_still_to_be_made", lambda: False)
+    monkeypatch.setattr(database, "check_databases", lambda databases: [])
+    monkeypatch.setattr(database, "connect_briefly", refuse)
+    [line] = database.check_database(LOOK)
+    assert (line.state, line.text) == ("bad", "The database's disk is full.")
+    assert line.advice.startswith("Make room")
+
+
+def test_data_of_another_account_say_so(monkeypatch, tmp_path):
+    def refuse():
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(database, "is_still_to_be_made", refuse)
+    monkeypatch.setattr(database, "embedded_folder", lambda: tmp_path)
+    [line] = database.check_database(LOOK)
+    assert line.text == f"The data in {tmp_path} can't be read: Permission denied."
 
 
 @pytest.mark.django_db(transaction=True)

@@ -30,6 +30,22 @@ def test_a_failure_to_connect_is_one_sentence():
     assert problem.msg == "The database 'default' can't be reached: no route"
 
 
+@pytest.mark.parametrize(
+    ("said", "advised"),
+    [
+        ('FATAL:  password authentication failed for user "site"', "Correct user and password"),
+        ('FATAL:  database "chats" does not exist', "Correct the name"),
+        ("FATAL:  remaining connection slots are reserved for roles", "Raise max_connections"),
+        ("failed to resolve host 'db.invalid'", "Correct the host"),
+        ("connection refused", "See that the server runs"),
+    ],
+)
+def test_what_to_do_fits_the_failure_and_is_never_to_start_without_the_data(said, advised):
+    [problem] = checks.report_failure("default", OperationalError(said))
+    assert problem.hint.startswith(advised)
+    assert "leave DATABASE_URL empty" not in problem.hint
+
+
 @pytest.fixture
 def unreachable(tmp_path, monkeypatch) -> str:
     pool = {"min_size": 1, "max_size": 2, "timeout": 15}

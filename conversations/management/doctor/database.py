@@ -8,9 +8,10 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.checks import CheckMessage
+from psycopg import Error as PsycopgError
 
 from chatsite.checkup import Line
-from chatsite.health.database_probe import DatabaseCheck, connect_briefly
+from chatsite.health.database_probe import DatabaseCheck, connect_briefly, reason_of
 from chatsite.postgres.checks import check_databases
 
 from .options import Options
@@ -22,6 +23,7 @@ FAULT_ADVICE = {
     "read-only": "DATABASE_URL has to name the primary, for instance by target_session_attrs=read-write.",
     "disk": "Make room where PostgreSQL keeps its data; nothing is lost.",
     "connection": "Raise max_connections of the server, or lower DATABASE_POOL_SIZE or the number of processes.",
+    "rights": "Give the role of DATABASE_URL its tables: the role that made them, or its owner, is the usual one.",
     "locked": "Look for a session in pg_stat_activity that holds the lock, such as a migration, and wait or end it.",
 }
 CONNECTIONS = """
@@ -46,6 +48,14 @@ def is_still_to_be_made() -> bool:
 
 
 def check_database(options: Options) -> Iterator[Line]:
+    try:
+        yield from _check()
+    except OSError as error:
+        text = f"The data in {embedded_folder()} can't be read: {error.strerror or error}."
+        yield Line("bad", SUBJECT, text, "Make the folder and all in it belong to the account that the site runs as.")
+
+
+def _check() -> Iterator[Line]:
     if is_still_to_be_made():
         text = f"There is no database in {embedded_folder()} yet."
         yield Line("look", SUBJECT, text, "Start the site, which makes one; or set DATABASE_URL, or restore a backup.")
@@ -61,6 +71,15 @@ def _line_of(problem: CheckMessage) -> Line:
 
 
 def _check_answers() -> Iterator[Line]:
+    try:
+        yield from _check_server()
+    except PsycopgError as error:  # of a disk that is full, one asks for the rest in vain
+        yield _line_of_reason("down", reason_of(error))
+        return
+    yield from _check_schema()
+
+
+def _check_server() -> Iterator[Line]:
     with connect_briefly() as connection:
         began = time.monotonic()
         vector = connection.execute(VECTOR).fetchone()
@@ -72,8 +91,7 @@ def _check_answers() -> Iterator[Line]:
     yield Line(
         "ok", SUBJECT, f"{where} {version // 10_000}.{version % 10_000}{extension} answers in {milliseconds:.0f} ms."
     )
-    yield from _check_schema()
-    yield from _check_connections(allowed, used)
+    yield _check_connections(allowed, used)
 
 
 def _check_schema() -> Iterator[Line]:
@@ -86,15 +104,18 @@ def _check_schema() -> Iterator[Line]:
     if found.state == "ok":
         yield Line("ok", SUBJECT, "It can be written to, and has the tables and columns of this version.")
         return
-    text = f"{found.reason[0].upper()}{found.reason[1:]}".rstrip(".") + "."
-    advice = next((advice for words, advice in FAULT_ADVICE.items() if words in found.reason), "")
-    yield Line("bad" if found.state == "down" else "look", SUBJECT, text, advice)
+    yield _line_of_reason(found.state, found.reason)
 
 
-def _check_connections(allowed: int, used: int) -> Iterator[Line]:
+def _line_of_reason(state: str, reason: str) -> Line:
+    text = f"{reason[0].upper()}{reason[1:]}".rstrip(".") + "."
+    advice = next((advice for words, advice in FAULT_ADVICE.items() if words in reason), "")
+    return Line("bad" if state == "down" else "look", SUBJECT, text, advice)
+
+
+def _check_connections(allowed: int, used: int) -> Line:
     wanted = (settings.PROCESSES + settings.RUN_WORKER) * (settings.DATABASE_POOL_SIZE + 1)
     told = f"It takes {allowed} connections, {used} are in use, and this site may want up to {wanted}."
     if allowed - used < SPARE_CONNECTIONS or allowed < wanted:
-        yield Line("look", SUBJECT, told, FAULT_ADVICE["connection"])
-    else:
-        yield Line("ok", SUBJECT, told)
+        return Line("look", SUBJECT, told, FAULT_ADVICE["connection"])
+    return Line("ok", SUBJECT, told)

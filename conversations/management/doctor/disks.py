@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,9 @@ SUBJECT = "disks"
 GIGABYTE = 1_000_000_000
 FULL_BYTES, LOW_BYTES = GIGABYTE // 4, 2 * GIGABYTE
 LOW_SHARE = 0.05
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+FULL_ADVICE = "Make room on its disk: delete what is not the site's, or enlarge it. The site goes on by itself then."
+RIGHTS_ADVICE = "Make it belong to the account that the site runs as."
 
 
 def check_disks(options: Options) -> Iterator[Line]:
@@ -41,7 +45,7 @@ def _check_folder(folder: Path, name: str) -> Line:
         usage = shutil.disk_usage(folder)
     except OSError as error:
         text = f"{folder}, for {name}, can't be written to: {error.strerror or error}."
-        return Line("bad", SUBJECT, text, "Make it belong to the account that the site runs as, with room on its disk.")
+        return Line("bad", SUBJECT, text, FULL_ADVICE if error.errno in FULL else RIGHTS_ADVICE)
     told = f"{folder}, for {name}, has {usage.free / GIGABYTE:,.1f} of {usage.total / GIGABYTE:,.1f} GB free."
     if usage.free < FULL_BYTES:
         return Line("bad", SUBJECT, told, "Make room: what is written there soon fails.")

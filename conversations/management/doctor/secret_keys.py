@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
+from django.db.utils import Error
 
 from chatsite.checkup import Line
+from chatsite.command_line import spell_command
 from chatsite.configuration.secret_key import FILE_NAME
+from conversations.management.sealed_secrets import unreadable_secrets
 
+from . import database
 from .options import Options
 
 SUBJECT = "secrets"
@@ -19,7 +23,7 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def check_secrets(options: Options) -> Iterator[Line]:
-    problems = [*_check_lengths(), *_check_files()]
+    problems = [*_check_lengths(), *_check_files(), *_check_sealed()]
     yield from problems
     if not problems:
         yield Line("ok", SUBJECT, "The secret key is long enough, and files with secrets are for their owner alone.")
@@ -37,6 +41,20 @@ def _check_lengths() -> Iterator[Line]:
         )
     if settings.METRICS_TOKEN and len(settings.METRICS_TOKEN) < SHORTEST_TOKEN:
         yield Line("look", SUBJECT, "METRICS_TOKEN is short.", f"Take {SHORTEST_TOKEN} random characters or more.")
+
+
+def _check_sealed() -> Iterator[Line]:
+    """Yield a line if what the database has was sealed with another key. A database that is away is told elsewhere."""
+    try:
+        unreadable = {} if database.is_still_to_be_made() else unreadable_secrets()
+    except (OSError, Error):
+        return
+    if unreadable:
+        kinds = ", ".join(f"{number} {kind}" for kind, number in unreadable.items())
+        text = f"SECRET_KEY is another one than it was: with this one {kinds} of the newest can't be read."
+        restore = spell_command("restore", "BACKUP", "--show-secret-key")
+        advice = f"Put the key of before back, into SECRET_KEY or the file secret_key of VAR_DIR: {restore} prints it."
+        yield Line("bad", SUBJECT, text, advice)
 
 
 def _check_files() -> Iterator[Line]:
