@@ -10,6 +10,7 @@ from chatsite.health.readiness import register_probe
 from conversations.selectors.figures.backup_status import BackupStatus, backup_status
 
 OLD_INTERVALS = 2  # this many times the hours between two
+MOST_AHEAD_SECONDS = 300  # by which clocks may differ
 UNKNOWN = Finding("degraded", "the database does not say how old the newest backup is")
 
 
@@ -31,6 +32,8 @@ def judge_backups(status: BackupStatus | None, *, every_hours: int) -> Finding:
         return Finding("degraded", "the last scheduled backup failed; the log of the worker says why")
     if not status or status.age_seconds is None:
         return Finding("degraded", "no scheduled backup has been made yet")
+    if status.age_seconds < -MOST_AHEAD_SECONDS:
+        return Finding("degraded", "the time of the newest scheduled backup has not come yet: a clock was wrong")
     if (hours := status.age_seconds / 3600) > OLD_INTERVALS * every_hours:
         return Finding("degraded", f"the newest scheduled backup is {hours:.0f} hours old")
     return OK

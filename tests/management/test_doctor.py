@@ -255,6 +255,9 @@ def test_an_old_backup_by_hand_is_told_with_its_age(settings, tmp_path):
     old, _ = backups.check_backups(LOOK)
     assert (none.state, old.state) == ("look", "look")
     assert "9.0 days old" in old.text
+    os.utime(tmp_path / "windowseat-1.backup", (time.time() + 86_400,) * 2)
+    ahead, _ = backups.check_backups(LOOK)
+    assert (ahead.state, "has not come yet" in ahead.text) == ("look", True)
 
 
 def test_a_folder_that_can_t_be_written_to_is_bad(settings, tmp_path):

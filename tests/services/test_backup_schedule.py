@@ -83,6 +83,11 @@ def test_its_age_and_its_failure_are_known():
         (BackupStatus(3_600.0, False), ""),
         (BackupStatus(47 * 3_600.0, False), ""),
         (BackupStatus(49 * 3_600.0, False), "the newest scheduled backup is 49 hours old"),
+        (BackupStatus(-10.0, False), ""),
+        (
+            BackupStatus(-86_400.0, False),
+            "the time of the newest scheduled backup has not come yet: a clock was wrong",
+        ),
         (BackupStatus(3_600.0, True), "the last scheduled backup failed; the log of the worker says why"),
         (BackupStatus(None, False), "no scheduled backup has been made yet"),
         (None, "no scheduled backup has been made yet"),

@@ -20,6 +20,7 @@ from .options import Options
 SUBJECT = "backups"
 DAY_SECONDS = 86_400
 OLD_DAYS = 7
+AHEAD_DAYS = 0.01  # by which the clocks of machines may differ
 
 
 def check_backups(options: Options) -> Iterator[Line]:
@@ -62,7 +63,11 @@ def _check_newest_file() -> Line:
     advice = f"Set BACKUP_EVERY_HOURS=24, or run {spell_command('backup')} by cron. docs/backups.md says more."
     if newest is None:
         return Line("look", SUBJECT, f"No backups are scheduled, and none is in {settings.BACKUP_FOLDER}.", advice)
-    days = max(0.0, time.time() - newest) / DAY_SECONDS
+    days = (time.time() - newest) / DAY_SECONDS
+    if days < -AHEAD_DAYS:
+        text = f"No backups are scheduled; the time of the newest in {settings.BACKUP_FOLDER} has not come yet."
+        return Line("look", SUBJECT, text, f"See whether the clock is right. {advice}")
+    days = max(0.0, days)
     told = f"No backups are scheduled; the newest in {settings.BACKUP_FOLDER} is {days:.1f} days old."
     return Line("look" if days > OLD_DAYS else "ok", SUBJECT, told, advice)
 
