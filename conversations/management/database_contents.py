@@ -39,12 +39,20 @@ def describe_contents(*, has_models: bool = True) -> dict[str, Any]:
     """Return what the database holds now, by the present transaction; samples only if it *has_models* of this code."""
     return {
         **read_migration_history(_raw_connection()).as_json(),
+        "database_bytes": database_bytes(),
         "tables": rows_by_table(),
         "triggers": _column(TRIGGERS),
         "windows": {str(reply): digest for reply, digest in _windows()} if has_models else {},
         "secrets": [list(place) for place in _secrets()] if has_models else [],
         "sealed": encrypt_secret(SEALED),
     }
+
+
+def database_bytes() -> int:
+    """Return how much room the database takes on the server's disk, with its indexes."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_database_size(current_database())")
+        return int(cursor.fetchone()[0])
 
 
 def rows_by_table() -> dict[str, int]:

@@ -264,7 +264,8 @@ def _run_there(
         process.kill()
         process.wait()
     if process.returncode:
-        raise DatabaseCopyFailed(f"{reason_of_refusal(errors.decode(errors='replace'))} The site stays where it was.")
+        reason = reason_of_refusal(errors.decode(errors="replace")).rstrip(".")
+        raise DatabaseCopyFailed(f"{reason}. The site stays where it was.")
     wrong: list[str] = json.loads(said)
     return wrong
 

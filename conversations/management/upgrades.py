@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 from django.db import connection
@@ -15,7 +17,9 @@ from chatsite.command_line import own_command
 from chatsite.parent_process import bind_to_parent
 from chatsite.schema.history import TABLE, MigrationHistory, read_migration_history
 from conversations.management.backups import database_address, exported_snapshot
-from conversations.management.database_contents import find_wrong_sums, rows_by_table
+from conversations.management.database_command import reason_of_refusal
+from conversations.management.database_contents import database_bytes, find_wrong_sums, rows_by_table
+from conversations.management.room import explain_failure, free_bytes
 from conversations.management.startup import migrate, require_database
 from conversations.management.throw_away_site import throw_away_site
 
@@ -55,6 +59,8 @@ def upgrade_database() -> dict[str, float]:
 
 def rehearse_upgrade() -> Upgrade:
     """Upgrade a copy of the database, in an embedded one that is thrown away. Raises `RehearsalFailed`."""
+    folder = Path(tempfile.gettempdir())
+    free, size = free_bytes(folder), database_bytes()
     with throw_away_site() as environment:
         process = subprocess.Popen(  # noqa: S603
             [*own_command(), "upgrade", IN_COPY],
@@ -71,7 +77,8 @@ def rehearse_upgrade() -> Upgrade:
             process.kill()
             process.wait()
     if process.returncode:
-        raise RehearsalFailed(errors.decode(errors="replace").strip().removeprefix("CommandError: "))
+        reason = reason_of_refusal(errors.decode(errors="replace"))
+        raise RehearsalFailed(explain_failure(reason, f"TMPDIR, {folder},", free=free, database_bytes=size))
     return Upgrade(**json.loads(said))
 
 

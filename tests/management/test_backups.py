@@ -171,6 +171,7 @@ def test_a_backup_is_verified_in_an_embedded_database_of_its_own(moved):
     before = rows_by_table(moved.database.rows)
     assert "can be restored" in manage("verify_backup", moved.backup, **moved.settings).stdout
     assert rows_by_table(moved.database.rows) == before
+    assert BackupFile(moved.backup).check()["database_bytes"] > 10 * 2**20
 
 
 UNREACHABLE = """

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from chatsite.postgres.embedded import data_folder
+from chatsite.postgres.embedded.errors import PostgresDidNotStart
+from chatsite.postgres.embedded.server import EmbeddedServer
 from chatsite.postgres.embedded.system_account import choose_account
 from tests.postgres.processes import START_TIME
 from tests.support.patience import wait_for
@@ -58,6 +61,16 @@ class TestLongPath:
         user.sql("SELECT 1")
         user.end()
         wait_for(lambda: not server.paths.socket_dir.exists())
+
+
+@pytest.mark.parametrize("room_bytes", [0, 2**60])
+def test_data_that_can_t_be_made_leave_nothing_and_tell_of_a_full_disk(folder, monkeypatch, room_bytes):
+    monkeypatch.setattr(data_folder, "INITDB_OPTIONS", ("--no-such-option",))
+    monkeypatch.setattr(data_folder, "INITDB_BYTES", room_bytes)
+    with pytest.raises(PostgresDidNotStart, match="has only .* MB free" if room_bytes else "initdb failed") as caught:
+        EmbeddedServer(folder / "postgres").ensure_running()
+    assert "--no-such-option" in caught.value.output
+    assert not [*folder.glob("*unfinished")]
 
 
 @as_root

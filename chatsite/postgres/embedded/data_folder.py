@@ -15,6 +15,7 @@ from .system_account import SystemAccount, choose_account, grant_passage, grant_
 VERSION = "18"
 ROLE = "windowseat"
 SUPERUSER = "postgres"
+INITDB_BYTES = 64 * 2**20  # data of a server without a database take a bit less
 # Nothing of the user's environment (PGPORT, PGOPTIONS, LC_ALL, ...) may reach the server.
 SERVER_ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC"}
 
@@ -79,9 +80,16 @@ def _make_data_folder(data: Path, lock: int) -> None:
     account.take_over(unfinished)
     grant_passage(account, unfinished)
     grant_read_access(account, binaries().parent)
-    _run(account, lock, "initdb", *INITDB_OPTIONS, "-D", str(unfinished))
-    single_user = ("--single", "-c", "exit_on_error=on", "-D", str(unfinished), "template1")
-    _run(account, lock, "postgres", *single_user, statements=FIRST_STATEMENTS)
+    try:
+        _run(account, lock, "initdb", *INITDB_OPTIONS, "-D", str(unfinished))
+        single_user = ("--single", "-c", "exit_on_error=on", "-D", str(unfinished), "template1")
+        _run(account, lock, "postgres", *single_user, statements=FIRST_STATEMENTS)
+    except PostgresDidNotStart as error:
+        shutil.rmtree(unfinished, ignore_errors=True)  # it may be what has filled the disk
+        if (free := shutil.disk_usage(data.parent).free) < INITDB_BYTES:
+            reason = f"PostgreSQL's data can't be made: {data.parent} has only {free / 2**20:,.0f} MB free."
+            raise PostgresDidNotStart(reason, output=error.output) from None
+        raise
     unfinished.rename(data)
 
 

@@ -18,9 +18,11 @@ from django.db import DatabaseError
 from chatsite.backups.database_copy import DatabaseCopyFailed
 from chatsite.command_line import spell_command
 from conversations.management.backups import RestoreRefused
+from conversations.management.database_contents import database_bytes
 from conversations.management.interruptible_command import InterruptibleCommand
 from conversations.management.moves import IN_NEW_DATABASE, move_database, receive_copy, take_move_back
 from conversations.management.new_databases import MoveRefused, NewDatabase, NewEmbeddedDatabase
+from conversations.management.room import explain_failure, free_bytes
 
 EXAMPLE = "postgres://user:password@host/name"
 
@@ -70,7 +72,14 @@ class Command(InterruptibleCommand):
         else:
             new, setting = NewDatabase(to or ""), f"DATABASE_URL={to}"
         began = time.monotonic()
-        moved = move_database(new, tell=self._tell)
+        free = free_bytes(settings.VAR_DIR)
+        try:
+            moved = move_database(new, tell=self._tell)
+        except DatabaseCopyFailed as error:
+            if not to_embedded:
+                raise
+            told = explain_failure(str(error), settings.VAR_DIR, free=free, database_bytes=database_bytes())
+            raise CommandError(told) from None
         self.stdout.write(
             f"{sum(moved.rows.values()):,} rows in {len(moved.rows)} tables were copied and compared, in "
             f"{time.monotonic() - began:.1f} s."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from chatsite.parent_process import bind_to_parent
 from conversations.management.backups import add_passphrase_argument, read_passphrase
 from conversations.management.database_command import reason_of_refusal
 from conversations.management.interruptible_command import InterruptibleCommand
+from conversations.management.room import MAY_BE_FULL, explain_failure, free_bytes
 from conversations.management.throw_away_site import throw_away_site
 
 
@@ -29,9 +31,11 @@ class Command(InterruptibleCommand):
     def handle(self, *, file: Path, passphrase_file: Path | None, **options: Any) -> None:
         passphrase = read_passphrase(passphrase_file)
         try:
-            BackupFile(file, passphrase).check()  # before a database is made for it
+            contents = BackupFile(file, passphrase).check()  # before a database is made for it
         except BackupUnreadable as error:
             raise CommandError(str(error)) from None
+        folder = Path(tempfile.gettempdir())
+        free, size = free_bytes(folder), contents.get("database_bytes")
         with throw_away_site(BACKUP_PASSPHRASE=passphrase) as environment:
             restored = subprocess.run(  # noqa: S603
                 [*own_command(), "restore", str(file.absolute())],
@@ -43,5 +47,7 @@ class Command(InterruptibleCommand):
                 preexec_fn=bind_to_parent(),
             )
         if restored.returncode:
-            raise CommandError(reason_of_refusal(restored.stderr))
+            reason = reason_of_refusal(restored.stderr).partition(MAY_BE_FULL)[0].strip()
+            size = size if isinstance(size, int) else file.stat().st_size  # those before 1.1.0 do not say it
+            raise CommandError(explain_failure(reason, f"TMPDIR, {folder},", free=free, database_bytes=size))
         self.stdout.write(f"{file} can be restored: counts, triggers, sums, secrets and windows are as they were.")
