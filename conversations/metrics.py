@@ -27,6 +27,8 @@ RATIOS = (0.5, 0.8, 0.9, 0.95, 0.99, 1.0, 1.01, 1.05, 1.1, 1.2, 1.5, 2.0)
 replies_ended = Counter(
     "replies_ended", "Replies that this process ended, by final state.", ["state"], namespace=_PREFIX, registry=REGISTRY
 )
+for _state in ("complete", "stopped", "interrupted", "failed"):  # the first of each is an increase, from 0
+    replies_ended.labels(_state)
 requests_settled = Counter(
     "provider_requests",
     "Requests to a provider that have ended, by purpose and error code (empty: none).",

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from chatsite.health.readiness import close_probes
+from conversations.selectors.figures import live_gauges
 from conversations.selectors.figures.live_gauges import POOL
 from conversations.services.backups.backup_schedule import claim_scheduled_backup, note_made_backup
 from tests.support.source import PROJECT
@@ -40,12 +42,14 @@ def watched() -> Iterator[str]:
 
 
 @pytest.fixture
-def metrics(client, settings, db) -> set[str]:
+def metrics(client, settings, db, monkeypatch) -> set[str]:
     """The names of what `/metrics` answers, without the prefix and the endings of counters and histograms."""
+    monkeypatch.setattr(live_gauges, "KEPT_SECONDS", -1.0)
     settings.METRICS_TOKEN, settings.BACKUP_EVERY_HOURS = "a token", 24
     claim_scheduled_backup(every=dt.timedelta(hours=24))
     note_made_backup()
     page = client.get("/metrics", headers={"Authorization": "Bearer a token"}).text
+    close_probes()
     told = {SUFFIX.sub("", name) for name in re.findall(r"^# TYPE windowseat_(\w+)", page, re.MULTILINE)}
     return {name.removesuffix("_created") for name in told} | {f"database_{name}" for name in POOL}
 

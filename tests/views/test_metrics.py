@@ -8,6 +8,9 @@ import re
 import pytest
 from django.utils import timezone
 
+from chatsite.health.database_probe import DatabaseCheck
+from chatsite.health.probe import Finding
+from chatsite.health.readiness import close_probes
 from conversations.models import Completion, Run
 from conversations.runs.claim import claim_runs
 from conversations.runs.reaper import reap_once
@@ -29,6 +32,8 @@ TOKEN = "a token of the operator"
 @pytest.fixture(autouse=True)
 def fresh_gauges(monkeypatch):
     monkeypatch.setattr(live_gauges, "KEPT_SECONDS", -1.0)
+    yield
+    close_probes()
 
 
 @pytest.fixture
@@ -65,6 +70,19 @@ def test_the_age_of_the_newest_scheduled_backup_is_told(figures, settings):
     assert 0 <= found["windowseat_backup_age_seconds"] < 100
     settings.BACKUP_EVERY_HOURS = 0  # what is not made has no age to be alarmed by
     assert not [name for name in figures() if "backup" in name]
+
+
+def test_a_site_that_is_not_ready_says_so_though_the_database_can_be_read(figures, monkeypatch):
+    assert figures()["windowseat_ready"] == 1
+    monkeypatch.setattr(DatabaseCheck, "look", lambda check: Finding("down", "the database's disk is full"))
+    close_probes()
+    found = figures()
+    assert (found["windowseat_ready"], found["windowseat_queue_age_seconds"]) == (0, 0)
+
+
+def test_each_way_that_a_reply_ends_is_counted_from_0_on(figures):
+    states = ("complete", "stopped", "interrupted", "failed")
+    assert {f'windowseat_replies_ended_total{{state="{state}"}}' for state in states} <= set(figures())
 
 
 def test_runs_and_their_ages_are_told(figures):

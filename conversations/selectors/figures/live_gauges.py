@@ -18,6 +18,7 @@ from prometheus_client import Gauge
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from chatsite.health.readiness import readiness
 from conversations.metrics import are_metrics_shared
 
 from .backup_status import backup_status
@@ -45,7 +46,7 @@ POOL = {
 
 
 class LiveGauges(Collector):
-    """Reads the gauges when metrics are scraped. While the database is away, only those of the pool are there."""
+    """Reads the gauges when metrics are scraped. While the database is away, those that it knows are missing."""
 
     def __init__(self) -> None:
         self._read_at = float("-inf")
@@ -72,6 +73,7 @@ class LiveGauges(Collector):
                 yield _gauge("backup_failed", "1 while the last scheduled backup failed, else 0.", backup.has_failed)
             if backup and backup.age_seconds is not None:
                 yield _gauge("backup_age_seconds", "How old the newest scheduled backup is.", backup.age_seconds)
+        yield _gauge("ready", "1 while /readyz answers 200, 0 while it answers 503.", readiness().is_ready)
         for name, number in () if are_metrics_shared() else _pool_figures().items():
             yield _gauge(f"database_{name}", POOL[name], number)
 
