@@ -23,17 +23,19 @@ from structlog.contextvars import bind_contextvars
 
 from chatsite.accounts.models import User
 from chatsite.accounts.sessions.session_store import find_session_user
-from chatsite.postgres.faults import is_passing_fault
+from chatsite.postgres.faults import is_database_away, is_passing_fault
 from chatsite.postgres.pool import is_pool_full
 from conversations import metrics
 from conversations.access import find_conversation, require_admitted
 from conversations.core.errors import (
     AccessError,
     ConversationError,
+    DatabaseAway,
     FrameError,
     GateClosed,
     ReplyInProgress,
     SignInRequired,
+    SiteBusy,
     TooManyRequestsAtOnce,
 )
 from conversations.core.frames.definitions import (
@@ -157,9 +159,19 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
                 self._refuse(error, frame)
         except ConversationError as error:
             self._refuse(error, frame)
+        except DatabaseError as error:
+            self._refuse_for_database(error, frame)
         except Exception:
             logger.exception("a frame could not be handled")
             self._refuse(ConversationError(), frame)
+
+    def _refuse_for_database(self, error: DatabaseError, frame: PageFrame) -> None:
+        if not is_database_away(error):
+            logger.exception("a frame could not be handled")
+            self._refuse(ConversationError(), frame)
+            return
+        logger.warning("a frame was refused, because the database is away: %s", str(error).partition("\n")[0])
+        self._refuse(SiteBusy() if is_pool_full(error) else DatabaseAway(), frame)
 
     async def _is_stopping(self, frame: PageFrame) -> bool:
         return await in_thread(is_reply_stopping)(frame.conversation, owner_id=self._user_id)

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import uuid
+from contextlib import contextmanager
 
 import pytest
+from django.db import connection
 
 from chatsite.accounts.models import Session
 from conversations.core.frames.definitions import FROM_PAGE
@@ -206,6 +208,35 @@ async def test_what_is_refused_names_the_message(page, conversation):
     await say(page, conversation, " ", client_id=client_id)
     error = await page.receive("error")
     assert (error["code"], error["client_id"]) == ("message_empty", str(client_id))
+
+
+@contextmanager
+def full_disk():
+    """Let the database refuse to store messages, as one does whose disk is full."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION refuse_for_disk_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            "RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full'; END $$; CREATE TRIGGER full_disk "
+            "BEFORE INSERT ON conversations_message FOR EACH ROW EXECUTE FUNCTION refuse_for_disk_full()"
+        )
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP FUNCTION refuse_for_disk_full CASCADE")
+
+
+async def test_a_message_that_the_database_can_t_store_is_refused_with_the_reason(page, conversation):
+    refusing = full_disk()
+    await in_thread(refusing.__enter__)
+    try:
+        await say(page, conversation, "Hello")
+        error = await page.receive("error")
+    finally:
+        await in_thread(refusing.__exit__, None, None, None)
+    assert (error["code"], "database" in error["message"]) == ("unavailable", True)
+    await say(page, conversation, "Hello again")
+    assert await page.receive("message.stored")
 
 
 async def test_two_sends_at_once_are_one_stored_and_one_refused(page, conversation):

@@ -16,7 +16,7 @@
     │ ├ ParameterInvalid, TooManyApiKeys, AppendedTextFull, IdempotencyKeyReused, AnswerNotKept    of the API
     │ ├ ImportsForbidden, ImportTooLarge, TooManyImports, ImportNotFound, ImportPieceMisplaced
     │ └ PictureTooLarge, TooManyPictures, PicturesGone, PictureAlreadySent
-    ├ SiteBusy                        the same request may be answered in a moment
+    ├ SiteBusy, DatabaseAway          the same request may be answered in a moment
     ├ FrameError                      the page sent what is not a frame
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
@@ -160,7 +160,7 @@ from .api import (
     TooManyApiKeys,
     WindowNotFound,
 )
-from .base import ConversationError, SiteBusy
+from .base import ConversationError, DatabaseAway, SiteBusy
 from .completions import (
     AnswerInterrupted,
     ApprovalTimedOut,
@@ -357,6 +357,7 @@ __all__ = [
     "ConversationNotFound",
     "ConversationTooLong",
     "CredentialsRejected",
+    "DatabaseAway",
     "DialectRejected",
     "DocumentDamaged",
     "DocumentEmpty",

@@ -37,3 +37,10 @@ class SiteBusy(ConversationError):
 
     code = "site_busy"
     template = "This site is very busy at the moment. Your text is kept; please try again in a moment."
+
+
+class DatabaseAway(ConversationError):
+    """The database can't be asked now, or not be written to."""
+
+    code = "unavailable"
+    template = "The database can’t be reached right now. Nothing is lost. Try again in a moment."

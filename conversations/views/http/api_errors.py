@@ -16,6 +16,7 @@ from conversations.core.errors import (
     CompletionError,
     ConversationError,
     ConversationNotFound,
+    DatabaseAway,
     ExportUnderWay,
     IdempotencyKeyReused,
     ItemNotFound,
@@ -67,6 +68,7 @@ KINDS: dict[type[ConversationError], tuple[int, str]] = {
     RateLimited: (429, "rate_limit_error"),
     CompletionError: (502, "api_error"),
     SiteBusy: (503, "api_error"),
+    DatabaseAway: (503, "api_error"),
 }
 # Asked again after a moment, the same may succeed; of all else the openai package is told not to try: it does, twice.
 RETRYABLE = (
@@ -78,6 +80,7 @@ RETRYABLE = (
     ReplyInProgress,
     ExportUnderWay,
     SiteBusy,
+    DatabaseAway,
 )
 CODES: dict[type[ConversationError], str] = {
     ApiKeyInvalid: "invalid_api_key",

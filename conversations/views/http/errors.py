@@ -31,6 +31,7 @@ from conversations.core.errors import (
     CompletionError,
     ConversationError,
     ConversationNotFound,
+    DatabaseAway,
     DocumentError,
     DocumentNotFound,
     DocumentStorageFull,
@@ -142,6 +143,7 @@ STATUSES: dict[type[ConversationError], int] = {
     FrameError: 400,
     CompletionError: 502,
     SiteBusy: 503,
+    DatabaseAway: 503,
     ConversationError: 500,
 }
 LOOKS_LIKE_NOTHING = (
@@ -218,7 +220,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         if error is None or not is_database_away(error):
             return _json_error("error", 500) if wants_json(request) else render_page("500.html", status=500)
         logger.warning("answered 503, because the database is away: %s", str(error).partition("\n")[0])
-        code = SiteBusy.code if is_pool_full(error) else "unavailable"
+        code = SiteBusy.code if is_pool_full(error) else DatabaseAway.code
         response = _json_error(code, 503) if wants_json(request) else render_page("503.html", status=503)
         response["Retry-After"] = str(RETRY_AFTER_FAULT_SECONDS)
         response._has_been_logged = True  # type: ignore[attr-defined]  # one line is enough, without a traceback
@@ -236,7 +238,7 @@ def _json_error(code: str, status: int) -> HttpResponse:
         "not_found": _("There is nothing at this address."),
         "error": _("This is our fault, and it has been logged. Try again in a moment."),
         SiteBusy.code: _(SiteBusy.template),
-        "unavailable": _("The database can’t be reached right now. Nothing is lost. Try again in a moment."),
+        DatabaseAway.code: _(DatabaseAway.template),
     }
     return JsonResponse({"code": code, "message": sentences[code]}, status=status)
 
