@@ -88,8 +88,8 @@ class AccountAdapter(DefaultAccountAdapter):
         try:
             with override(_email_language(email, context.get("user"))):
                 super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
-        except OSError:  # which smtplib's errors are
-            log.exception("The mail %s could not be sent.", template_prefix)
+        except OSError as error:  # which smtplib's errors are
+            log.error("The mail %s could not be sent: %s: %s", template_prefix, type(error).__name__, error)
             self.request.mail_failed = True
             messages.error(self.request, _("The email could not be sent. Please try again later."), MAIL_FAILED)
 

@@ -5,6 +5,8 @@
 | postgres.E001 | is older than PostgreSQL 15           |
 | postgres.E002 | has no pgvector to offer              |
 | postgres.E003 | can't be reached                      |
+| postgres.E004 | is new, and has another encoding      |
+| postgres.W001 | is in use, and has another encoding   |
 """
 
 from __future__ import annotations
@@ -13,11 +15,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import psycopg
-from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import WARNING, CheckMessage, Error, Tags, register
 from django.db import DatabaseError, NotSupportedError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 OLDEST_VERSION = 15
+ENCODING = "UTF8"
 CONNECT_SECONDS = 15
 # A server refuses a connection without a code; which words it takes depends on its version and language.
 HINTS = {
@@ -61,6 +64,20 @@ def check_extensions(available: set[str], version: int) -> list[CheckMessage]:
     return [Error("The database server has no pgvector.", hint=hint, id="postgres.E002")]
 
 
+def check_encoding(encoding: str, *, is_new: bool) -> list[CheckMessage]:
+    """*encoding* is the database's; one with tables in another may have worked so far."""
+    if encoding == ENCODING:
+        return []
+    text = f"The database has the encoding {encoding}: what people write in other languages can't be stored in it."
+    if is_new:
+        hint = (
+            "Make one with UTF8: CREATE DATABASE chats ENCODING 'UTF8' TEMPLATE template0, and name it in DATABASE_URL."
+        )
+        return [Error(text, hint=hint, id="postgres.E004")]
+    hint = "Make a backup and restore it into a database with UTF8; docs/backups.md says how."
+    return [CheckMessage(WARNING, text, hint=hint, id="postgres.W001")]
+
+
 def report_failure(alias: str, error: DatabaseError) -> list[CheckMessage]:
     """Say in one sentence why the database could not be reached."""
     if isinstance(error, NotSupportedError):  # Django's own lower limit, met while connecting
@@ -80,9 +97,11 @@ def _check(database: BaseDatabaseWrapper) -> list[CheckMessage]:
         with database.wrap_database_errors, psycopg.connect(**params) as connection:
             version = connection.info.server_version // 10_000
             available = {name for (name,) in connection.execute("SELECT name FROM pg_available_extensions")}
+            encoding = connection.info.parameter_status("server_encoding") or ENCODING
+            [(is_new,)] = connection.execute("SELECT to_regclass('django_migrations') IS NULL")
     except DatabaseError as error:
         return report_failure(database.alias, error)
-    return check_version(version) + check_extensions(available, version)
+    return check_version(version) + check_extensions(available, version) + check_encoding(encoding, is_new=is_new)
 
 
 def _too_old(subject: str) -> CheckMessage:

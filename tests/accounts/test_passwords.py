@@ -100,12 +100,17 @@ def test_resets_for_one_address_are_limited(client, ada):
     assert codes == [302] * 5 + [429]
 
 
-def test_a_mail_server_that_is_away_breaks_no_page(client, ada, settings, unused_tcp_port):
+def test_a_mail_server_that_is_away_breaks_no_page_and_is_one_line_of_the_log(
+    client, ada, settings, unused_tcp_port, caplog
+):
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", unused_tcp_port
     response = client.post("/accounts/password/reset/", {"email": ada.email}, follow=True)
     assert "could not be sent" in response.content.decode()
     assert "the link is on its way" not in response.content.decode()
+    [line] = [record for record in caplog.records if "could not be sent" in record.message]
+    assert line.message.endswith("ConnectionRefusedError: [Errno 111] Connection refused")
+    assert line.exc_info is None
 
 
 def test_a_password_is_changed_by_who_knows_it(client, ada):

@@ -32,12 +32,14 @@ from conversations.management.commands.doctor import all_secrets
 from conversations.management.doctor import backups, clocks, database, disks, mail, proxy, redis, secret_keys, workers
 from conversations.management.doctor.checks import CHECKS, Check, run_checks
 from conversations.management.doctor.options import Options
-from conversations.management.doctor.provider import check_provider
+from conversations.management.doctor.provider import check_provider, judge_models
 from conversations.management.doctor.sandbox import check_sandbox
 from conversations.management.doctor.setting_values import check_settings
 from conversations.models import McpServer
+from conversations.providers.clients.model_list import ModelList
 from conversations.services.backups.backup_schedule import claim_scheduled_backup, note_failed_backup
 from tests.support.patience import PATIENCE_SECONDS
+from tests.support.people import begin, make_user, post
 from tests.support.ports import free_port
 from tests.support.source import PROJECT
 from tests.support.upstream import serve_upstream
@@ -234,6 +236,13 @@ def test_a_database_that_is_well_says_so_and_one_without_its_schema_what_to_do()
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE conversations_backupschedule RENAME other TO failure")
     assert "conversations_backupschedule" in schema.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reply_that_waits_without_a_worker_is_bad():
+    post(begin(make_user("alice")), "Hello")
+    [line] = workers.check_workers(LOOK)
+    assert (line.state, "1 replies wait" in line.text) == ("bad", True)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -501,6 +510,13 @@ def test_faults_of_tls_are_told_apart(settings, tmp_path):
         plain, *_ = ask_provider(settings, f"https://127.0.0.1:{port}/v1")
     assert "certificate that is not trusted (self" in untrusted.text
     assert "does not speak TLS" in plain.text
+
+
+def test_a_certificate_that_has_expired_is_its_operators_to_renew():
+    answer = ModelList(fault="certificate", detail="certificate has expired")
+    [line] = judge_models("https://models.example.net/v1", "sk-test", answer)
+    assert "certificate has expired" in line.text
+    assert line.advice.startswith("Its operator has to renew it")
 
 
 def test_a_misspelt_model_and_an_unknown_price_are_told(settings):

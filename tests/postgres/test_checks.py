@@ -19,6 +19,14 @@ def test_a_server_without_pgvector_is_refused_with_a_hint():
     assert "postgresql-15-pgvector" in problem.hint
 
 
+def test_a_new_database_that_can_t_store_every_language_is_refused_and_one_in_use_is_told():
+    assert checks.check_encoding("UTF8", is_new=True) == []
+    [new] = checks.check_encoding("LATIN1", is_new=True)
+    [used] = checks.check_encoding("SQL_ASCII", is_new=False)
+    assert (new.id, used.id) == ("postgres.E004", "postgres.W001")
+    assert "ENCODING 'UTF8'" in new.hint
+
+
 def test_a_server_too_old_for_django_is_too_old():
     [problem] = checks.report_failure("default", NotSupportedError("PostgreSQL 14 or later is required"))
     assert problem.id == "postgres.E001"

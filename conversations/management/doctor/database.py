@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
-from django.core.checks import CheckMessage
+from django.core.checks import ERROR, CheckMessage
 from psycopg import Error as PsycopgError
 
 from chatsite.checkup import Line
@@ -60,14 +60,14 @@ def _check() -> Iterator[Line]:
         text = f"There is no database in {embedded_folder()} yet."
         yield Line("look", SUBJECT, text, "Start the site, which makes one; or set DATABASE_URL, or restore a backup.")
         return
-    if problems := check_databases(databases=["default"]):
-        yield from map(_line_of, problems)
-        return
-    yield from _check_answers()
+    problems = check_databases(databases=["default"])
+    yield from map(_line_of, problems)
+    if not any(problem.level >= ERROR for problem in problems):
+        yield from _check_answers()
 
 
 def _line_of(problem: CheckMessage) -> Line:
-    return Line("bad", SUBJECT, str(problem.msg), problem.hint or "")
+    return Line("bad" if problem.level >= ERROR else "look", SUBJECT, str(problem.msg), problem.hint or "")
 
 
 def _check_answers() -> Iterator[Line]:

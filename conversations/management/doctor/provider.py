@@ -75,6 +75,10 @@ def judge_models(base_url: str, api_key: str, answer: ModelList) -> Iterator[Lin
         yield Line("look", SUBJECT, text, "Take https:// if it is not in a network of your own.")
     if answer.fault:
         said, advice = FAULTS[answer.fault]
+        if answer.fault == "certificate" and "expired" in (answer.detail or ""):
+            advice = (
+                "Its operator has to renew it; until then no reply is made by it. If it is not old, set this clock."
+            )
         yield Line(
             "bad", SUBJECT, f"{_short(base_url)} {said}{f' ({answer.detail})' if answer.detail else ''}.", advice
         )

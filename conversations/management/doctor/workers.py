@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from django.db.utils import Error
 
-from chatsite.checkup import Line
+from chatsite.checkup import Line, State
 from chatsite.command_line import spell_command
 from conversations.selectors.figures.worker_status import worker_status
 from conversations.worker_probe import judge_workers, lease_over_seconds
@@ -31,4 +31,5 @@ def check_workers(options: Options) -> Iterator[Line]:
         yield Line("ok", SUBJECT, f"{status.alive} alive; {status.waiting} replies wait for one.")
         return
     advice = f"If the site is to run now: start it, or {spell_command('run_worker')} where RUN_WORKER is off."
-    yield Line("look", SUBJECT, f"{found.reason[0].upper()}{found.reason[1:]}.", advice)
+    state: State = "bad" if status.waiting else "look"  # else the site may not be meant to run now
+    yield Line(state, SUBJECT, f"{found.reason[0].upper()}{found.reason[1:]}.", advice)
