@@ -9,7 +9,7 @@ from chatsite.postgres.checks import OLDEST_VERSION, package_of_pgvector
 from chatsite.version import product_version
 
 from .columns import schema_difference
-from .history import MigrationHistory, read_migration_history, version_key
+from .history import TABLE, MigrationHistory, read_migration_history, version_key
 from .move_note import read_move_note
 
 OLDEST_PGVECTOR = (0, 7)  # the first with half precision
@@ -33,6 +33,7 @@ WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace = ANY(current_schema
 AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
 ORDER BY relname
 """
+OF_MIGRATIONS = {TABLE, "django_migrations"}  # a first start that was killed leaves them empty
 # They have been there since the first commits, and no other project has them all.
 OUR_TABLES = {"accounts_user", "conversations_conversation", "conversations_message"}
 
@@ -76,11 +77,15 @@ def server_problem(version: int) -> str:
 
 
 def foreign_problem(tables: list[str], history: MigrationHistory, *, database: str) -> str:
-    """Return a sentence if the database has tables, and they are not ours."""
-    if not tables or history.made is not None or set(tables) >= OUR_TABLES:
+    """Return a sentence if the database has tables, and they are not ours.
+
+    Tables of the same names are another's as long as no migration is noted that made them.
+    """
+    others = [name for name in tables if name not in OF_MIGRATIONS]
+    if not others or history.made or (history.applied and set(tables) >= OUR_TABLES):
         return ""
     return (
-        f"The database {database} has tables that are not Windowseat's, such as {tables[0]}. Set DATABASE_URL to a "
+        f"The database {database} has tables that are not Windowseat's, such as {others[0]}. Set DATABASE_URL to a "
         "database of its own, which is empty; nothing was changed in this one."
     )
 

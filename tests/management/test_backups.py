@@ -167,6 +167,16 @@ def test_an_extension_that_the_site_does_not_need_is_left_out(moved):
     assert b"CREATE TABLE public.conversations_message (" in without
 
 
+def test_a_backup_with_a_key_that_is_not_the_site_s_says_so(first, tmp_path):
+    """As where one is made on another machine, with the right database and without `secret_key`."""
+    own, other = (
+        manage("backup", tmp_path / name, **first.settings | options).stderr
+        for name, options in (("own", {}), ("other", {"SECRET_KEY": "k" * 50}))
+    )
+    assert own == ""
+    assert "SECRET_KEY is another one than it was: with this one, which is in the backup, 2 webhooks" in other
+
+
 def test_a_backup_is_verified_in_an_embedded_database_of_its_own(moved):
     before = rows_by_table(moved.database.rows)
     assert "can be restored" in manage("verify_backup", moved.backup, **moved.settings).stdout

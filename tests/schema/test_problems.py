@@ -14,7 +14,7 @@ from importlib import import_module
 import psycopg
 import pytest
 
-from chatsite.schema.history import MigrationHistory, own_checksums, read_migration_history
+from chatsite.schema.history import CREATE_TABLE, MigrationHistory, own_checksums, read_migration_history
 from chatsite.schema.problems import history_problem, pgvector_problem, schema_problem, server_problem
 from conversations.management import commands
 from conversations.management.database_command import DatabaseCommand
@@ -26,6 +26,7 @@ from tests.support.source import PROJECT
 OTHER_COMMANDS = {
     "move_database",
     "upgrade_postgres",
+    "flush",
     *("run", "serve", "run_worker", "worker_health", "doctor", "migrate", "upgrade"),
     *("load_example", "restore", "verify_backup"),
 }
@@ -121,6 +122,22 @@ def test_the_database_of_another_project_is_left_alone(empty, of_another_django)
     assert tables(empty) == before
 
 
+def test_tables_of_the_same_names_are_not_ours_unless_migrations_made_them(empty):
+    for name in ("accounts_user", "conversations_conversation", "conversations_message"):
+        empty.rows(f"CREATE TABLE {name} (id bigint)")
+    with session_in(empty) as session:
+        said = schema_problem(session, will_migrate=True)
+        session.execute(CREATE_TABLE)  # as an earlier version left it there, which began to migrate
+        assert said == schema_problem(session, will_migrate=True)
+    assert said.startswith(FOREIGN.format(name=empty.name).replace("customers", "accounts_user"))
+
+
+def test_django_s_command_that_deletes_all_rows_deletes_none_of_another_project(empty):
+    empty.rows("CREATE TABLE accounts_user AS SELECT 7 AS id")
+    assert "tables that are not Windowseat's" in refusal("flush", empty)
+    assert empty.rows("SELECT id FROM accounts_user") == [{"id": 7}]
+
+
 def test_tables_of_other_schemas_are_not_looked_at(empty):
     empty.rows("CREATE SCHEMA storage")
     empty.rows("CREATE TABLE storage.objects ()")
@@ -135,7 +152,7 @@ def tables(database):
 def refusal(command, database, **settings):
     environment = os.environ | {"DATABASE_URL": database.url, "PORT": "8399", **settings}
     outcome = subprocess.run(
-        [sys.executable, "manage.py", command],
+        [sys.executable, "manage.py", command, *(["--noinput"] if command == "flush" else [])],
         cwd=PROJECT,
         env=environment,
         capture_output=True,
