@@ -36,14 +36,15 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments in ([], ["help"], ["--help"], ["-h"]):
         sys.stdout.write(HELP)
-    elif arguments == ["--version"]:
-        sys.stdout.write(f"Windowseat {product_version()}\n")
     else:
         run_command([NAME, *arguments])
 
 
 def run_command(arguments: list[str]) -> None:
     """Run a management command. *arguments* begin with the name of the program, as `sys.argv` does."""
+    if arguments[1:] in (["--version"], ["version"]):  # Django would tell its own
+        sys.stdout.write(f"Windowseat {product_version()}\n")
+        return
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line

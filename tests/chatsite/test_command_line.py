@@ -31,9 +31,12 @@ def test_every_command_that_it_names_exists():
     assert set(named) - {"help"} <= set(get_commands())
 
 
-def test_it_tells_its_version():
-    shown = windowseat("--version")
-    assert (shown.returncode, shown.stdout) == (0, f"Windowseat {product_version()}\n")
+@pytest.mark.parametrize("word", ["--version", "version"])
+@pytest.mark.parametrize("name", ["windowseat", "manage.py"])
+def test_it_tells_its_version_and_not_that_of_django(name, word, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [name, word])
+    command_line.main() if name == "windowseat" else command_line.run_command(sys.argv)
+    assert capsys.readouterr().out == f"Windowseat {product_version()}\n"
 
 
 def test_run_is_explained_under_its_own_name(monkeypatch, capsys):

@@ -41,7 +41,7 @@ def units(tmp_path: Path) -> list[str]:
     python.symlink_to(sys.executable)
     checkout.symlink_to(PROJECT)
     folder.mkdir()
-    for unit in UNITS.iterdir():
+    for unit in UNITS.glob("*.*"):
         here = unit.read_text(encoding="utf-8").replace("/opt/windowseat/.venv/bin/python", str(python))
         (folder / unit.name).write_text(here.replace("/opt/windowseat", str(checkout)), encoding="utf-8")
     return sorted(str(unit) for unit in folder.iterdir())
@@ -85,3 +85,24 @@ def test_a_parser_may_lock_itself_in_and_dies_alone(service):
     allowed = " ".join(re.findall(r"^SystemCallFilter=(.+)$", unit, re.MULTILINE)).split()
     assert {"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"} <= set(allowed)
     assert "OOMPolicy=continue" in unit
+
+
+def test_a_command_has_the_settings_and_secrets_of_the_units():
+    command = (UNITS / "windowseat-command").read_text(encoding="utf-8")
+    assert subprocess.run(["sh", "-n", UNITS / "windowseat-command"]).returncode == 0
+    unit = read("windowseat-web")
+    handed = re.findall(r"^((?:EnvironmentFile|LoadCredential|UMask)=.+)$", unit, re.MULTILINE)
+    assert len(handed) == 4
+    assert [line for line in handed if f"--property={line} " not in command] == []
+    folders = re.findall(r"^Environment=.*(VAR_DIR=\S+)", unit, re.MULTILINE)
+    folders += re.findall(r"^Environment=.*(BACKUP_FOLDER=\S+)", read("windowseat-backup"), re.MULTILINE)
+    assert len(folders) == 2
+    assert [line for line in folders if f"--setenv={line} " not in command] == []
+    of_secrets = re.findall(r"(\w+_FILE)=%d/(\w+)", unit)
+    assert re.findall(r'(\w+_FILE)="\$CREDENTIALS_DIRECTORY/(\w+)"', command) == of_secrets
+
+
+def test_an_operator_copies_all_files_by_the_words_of_the_document():
+    document = (PROJECT / "docs/operate/deployment.md").read_text(encoding="utf-8")
+    copied = re.findall(r"deploy/systemd/([\w.*-]+) ", document.partition("## systemd")[2].partition("## ")[0])
+    assert {file.name for pattern in copied for file in UNITS.glob(pattern)} == {file.name for file in UNITS.iterdir()}
