@@ -36,6 +36,7 @@ PART_BYTES = 16 * 2**20
 DRAFT = ".{}.part"  # the name of a file while it is written
 WITHOUT_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}  # as exFAT on a USB disk says
 LARGEST_MEMBER_BYTES = 64 * 2**20  # of a file that may come from elsewhere
+LARGEST_JSON_BYTES = 4 * 2**20  # of a site it is below 0.1 MB, and read it may take thirty times as much memory
 LARGEST_DESCRIPTION_BYTES = 64 * 1024  # of what tar writes before a member: a long name, or other fields
 # The first lines of `key.age`; scrypt takes 1 KB of memory to the power of two that stands there.
 # https://github.com/C2SP/C2SP/blob/main/age.md#scrypt-recipient-stanza (2026-11-28)
@@ -227,6 +228,8 @@ class BackupFile:
     def read_database(self) -> Iterator[bytes]:
         """Yield the parts of the database. `check` it before: what is wrong is found only at the end."""
         for name, data in self._opened():
+            if name == END:
+                return
             if name.startswith(DATABASE):
                 yield data
 
@@ -326,7 +329,7 @@ def _head_from(data: bytes) -> BackupHead:
 
 def _object_from(data: bytes) -> dict[str, Any]:
     try:
-        read = json.loads(data)
+        read = json.loads(data) if len(data) <= LARGEST_JSON_BYTES else None
     except (ValueError, RecursionError):
         read = None
     if not isinstance(read, dict):

@@ -263,7 +263,7 @@ def read_passphrase(file: Path | None) -> str:
     if file is None:
         return str(settings.BACKUP_PASSPHRASE)
     try:
-        passphrase = file.read_text(encoding="utf-8").partition("\n")[0].strip()
+        passphrase = file.read_text(encoding="utf-8-sig").partition("\n")[0].strip()
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"The passphrase can't be read: {error}") from None
     if not passphrase:

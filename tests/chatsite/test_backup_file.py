@@ -51,6 +51,15 @@ def test_it_is_read_as_it_was_written(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["site.backup"]
 
 
+def test_what_stands_behind_the_end_is_not_read(tmp_path):
+    """`check` reads to the end, and says nothing of what someone has put behind it."""
+    path = written(tmp_path)
+    with tarfile.open(path) as archive:
+        members = {each.name: archive.extractfile(each).read() for each in archive}
+    write_archive(path, members | {"database/000003": b"more"})
+    assert_read(BackupFile(path), is_encrypted=False)
+
+
 def test_an_encrypted_one_is_read_with_its_passphrase_alone(locked):
     assert b"k" * 50 not in locked.read_bytes()
     for wrong in ("", "another seat, another window"):
@@ -196,6 +205,18 @@ def test_contents_without_a_secret_key_are_refused(tmp_path, contents):
     digest = hashlib.sha256(b"".join(members.values())).hexdigest()
     members[backup_file.END] = json.dumps({"parts": 0, "sha256": digest}).encode()
     assert_refused(write_archive(tmp_path / "x", members))
+
+
+def test_contents_of_many_small_things_take_little_memory(tmp_path):
+    contents = b'{"a": [' + b"{}," * 2_000_000 + b"1]}"
+    path = write_archive(tmp_path / "x", {backup_file.HEAD: json.dumps(HEAD).encode(), backup_file.CONTENTS: contents})
+    tracemalloc.start()
+    try:
+        assert_refused(path)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most_bytes < 5 * len(contents)
 
 
 def test_names_in_an_archive_are_not_repeated_as_they_are(tmp_path):

@@ -15,12 +15,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from django.core.management import CommandError
 from django.db import connection
 
 from chatsite.backups.backup_file import BackupFile, write_backup
 from chatsite.backups.database_copy import DatabaseCopyFailed, dump_database
 from chatsite.schema.executor import MIGRATION_LOCK
-from conversations.management.backups import faults_after_the_rows
+from conversations.management.backups import faults_after_the_rows, read_passphrase
 from conversations.management.database_command import reason_of_refusal
 from tests.faults.databases import Database, new_database
 from tests.support.own_postgres import own_postgres
@@ -197,6 +198,22 @@ def test_what_a_program_complains_of_is_told_where_no_byte_can_be_written():
     said = subprocess.run(run, cwd=PROJECT, capture_output=True, text=True, check=False).stderr
     assert "DatabaseCopyFailed: pg_dump ended with 1" in said
     assert "Connection refused" in said
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xef\xbb\xbfp\xc3\xa4ss \xf0\x9f\x98\x80\r\n", b"p\xc3\xa4ss \xf0\x9f\x98\x80\nanother line\n"]
+)
+def test_a_passphrase_is_the_first_line_of_its_file(tmp_path, content):
+    (tmp_path / "file").write_bytes(content)
+    assert read_passphrase(tmp_path / "file") == "p\u00e4ss \U0001f600"
+
+
+@pytest.mark.parametrize("content", [b"", b"  \r\n\r\n", b"\xff\xfe", None])
+def test_a_file_without_a_passphrase_is_refused(tmp_path, content):
+    if content is not None:
+        (tmp_path / "file").write_bytes(content)
+    with pytest.raises(CommandError, match=r"can't be read|has no passphrase"):
+        read_passphrase(tmp_path / "file")
 
 
 def test_why_a_backup_is_not_verified_is_told_without_the_log_before():
