@@ -168,13 +168,14 @@ def test_names_and_values_of_settings_are_told(settings):
 
 @pytest.mark.django_db
 def test_short_and_open_secrets_are_told(settings, tmp_path):
-    settings.VAR_DIR = tmp_path
+    settings.VAR_DIR = folder = tmp_path / "my site"
+    folder.mkdir()
     assert states(secret_keys.check_secrets(LOOK)) == ["ok"]
-    (tmp_path / "secret_key").touch(mode=0o644)
+    (folder / "secret_key").touch(mode=0o644)
     settings.SECRET_KEY = "short"
     length, file = secret_keys.check_secrets(LOOK)
     assert (length.state, file.state) == ("bad", "bad")
-    assert file.advice == f"chmod 600 {tmp_path / 'secret_key'}"
+    assert file.advice == f"chmod 600 '{folder / 'secret_key'}'"
 
 
 @pytest.mark.django_db
