@@ -81,8 +81,11 @@ class WebhookSender:
                 await in_worker_thread(release_delivery)(claimed)
                 raise
             await retry_while_database_down(lambda: end_delivery(claimed, answer))
-        told = {"delivery_id": claimed.id, "attempt": claimed.attempt, "status": answer.status, "error": answer.error}
-        logger.info("a webhook was sent", extra=told)
+        told = {"delivery_id": claimed.id, "attempt": claimed.attempt, "status": answer.status, "reason": answer.error}
+        if answer.is_success:
+            logger.info("a webhook was sent", extra=told)
+        else:
+            logger.warning("a webhook did not arrive; it is sent again later, or given up", extra=told)
         self._more.set()  # another one of the same owner may wait for this one
 
     async def _watch_budgets(self) -> None:

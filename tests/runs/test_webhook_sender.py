@@ -90,12 +90,14 @@ async def test_the_site_is_told_of_each_reply(site_webhook, sender, receiver):
     assert b"ecret" not in b"".join(each.body for each in receiver.received)
 
 
-async def test_one_that_fails_is_tried_again_with_the_same_id(sender, receiver):
+async def test_one_that_fails_is_told_in_the_log_and_tried_again_with_the_same_id(sender, receiver, caplog):
     receiver.fault = "status-500"
     made = await in_thread(hook, receiver)
     await in_thread(send_test, made.webhook)
     failed = await wait_until(lambda: WebhookDelivery.objects.filter(attempt=1, lease_until=None).first())
     assert (failed.status, failed.error) == (500, "status")
+    [line] = await wait_until(lambda: [record for record in caplog.records if "did not arrive" in record.message])
+    assert (line.levelname, line.reason) == ("WARNING", "status")
     assert 5 <= (failed.due_at - failed.tried_at).total_seconds() < 7
     receiver.fault = ""
     await in_thread(WebhookDelivery.objects.update, due_at=timezone.now())
