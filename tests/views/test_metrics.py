@@ -8,7 +8,7 @@ import re
 import pytest
 from django.utils import timezone
 
-from chatsite.health.database_probe import DatabaseCheck
+from chatsite.health.database_probe import NO_ANSWER, DatabaseCheck
 from chatsite.health.probe import Finding
 from chatsite.health.readiness import close_probes
 from conversations.models import Completion, Run
@@ -78,6 +78,15 @@ def test_a_site_that_is_not_ready_says_so_though_the_database_can_be_read(figure
     close_probes()
     found = figures()
     assert (found["windowseat_ready"], found["windowseat_queue_age_seconds"]) == (0, 0)
+
+
+def test_a_database_that_does_not_answer_is_not_waited_for_by_a_scrape(figures, monkeypatch):
+    monkeypatch.setattr(DatabaseCheck, "look", lambda check: NO_ANSWER)
+    monkeypatch.setattr(live_gauges, "_read_gauges", lambda: pytest.fail("it was asked"))
+    close_probes()
+    found = figures()
+    assert found["windowseat_ready"] == 0
+    assert "windowseat_queue_age_seconds" not in found
 
 
 def test_each_way_that_a_reply_ends_is_counted_from_0_on(figures):

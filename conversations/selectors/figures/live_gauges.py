@@ -18,6 +18,7 @@ from prometheus_client import Gauge
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from chatsite.health.database_probe import NO_ANSWER
 from chatsite.health.readiness import readiness
 from conversations.metrics import are_metrics_shared
 
@@ -56,7 +57,10 @@ class LiveGauges(Collector):
         return iter(())  # nothing is read before the first scrape
 
     def collect(self) -> Iterator[Metric]:
-        if (row := self._current_row()) is not None:
+        ready = readiness()
+        # It would be waited for in vain, for longer than some scrapes wait; they would call the process down.
+        is_silent = ready.findings["database"] == NO_ANSWER
+        if not is_silent and (row := self._current_row()) is not None:
             *runs, queue_seconds, lease_over_seconds, reserved_usd, backup = row
             family = GaugeMetricFamily("windowseat_runs", "Runs that have not ended, by state.", labels=["state"])
             for state, number in zip(RUN_STATES, runs, strict=True):
@@ -73,7 +77,7 @@ class LiveGauges(Collector):
                 yield _gauge("backup_failed", "1 while the last scheduled backup failed, else 0.", backup.has_failed)
             if backup and backup.age_seconds is not None:
                 yield _gauge("backup_age_seconds", "How old the newest scheduled backup is.", backup.age_seconds)
-        yield _gauge("ready", "1 while /readyz answers 200, 0 while it answers 503.", readiness().is_ready)
+        yield _gauge("ready", "1 while /readyz answers 200, 0 while it answers 503.", ready.is_ready)
         for name, number in () if are_metrics_shared() else _pool_figures().items():
             yield _gauge(f"database_{name}", POOL[name], number)
 
