@@ -62,7 +62,8 @@ def _check_files() -> Iterator[Line]:
     for path in (settings.VAR_DIR / FILE_NAME, settings.ENV.file):
         if mode := _rights_of_others(path):
             text = f"{path} can be read or changed by other accounts of this machine (its mode is {mode:04o})."
-            yield Line("bad" if path.name == FILE_NAME else "look", SUBJECT, text, f"chmod 600 {shlex.quote(str(path))}")
+            state = "bad" if path.name == FILE_NAME else "look"
+            yield Line(state, SUBJECT, text, shlex.join(["chmod", "600", str(path)]))
 
 
 def _rights_of_others(path: Path) -> int:
