@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from chatsite.postgres.embedded import data_folder
+from chatsite.postgres.embedded import data_folder, server
 from chatsite.postgres.embedded.errors import PostgresDidNotStart
 from chatsite.postgres.embedded.server import EmbeddedServer
+from chatsite.postgres.embedded.server_files import ServerPaths, try_lock_exclusive
 from chatsite.postgres.embedded.system_account import choose_account
 from tests.postgres.processes import START_TIME
 from tests.support.patience import wait_for
@@ -71,6 +72,20 @@ def test_data_that_can_t_be_made_leave_nothing_and_tell_of_a_full_disk(folder, m
         EmbeddedServer(folder / "postgres").ensure_running()
     assert "--no-such-option" in caught.value.output
     assert not [*folder.glob("*unfinished")]
+
+
+def test_who_waits_for_a_process_that_has_the_data_says_so_and_what_it_was_in_the_end(folder, monkeypatch, caplog):
+    data = folder / "postgres"
+    monkeypatch.setattr(server, "QUIET_SECONDS", 0)
+    monkeypatch.setattr(server, "START_TIMEOUT_SECONDS", 0.1)
+    held = try_lock_exclusive(ServerPaths(data).lock)  # as `upgrade_postgres` holds it
+    with pytest.raises(
+        PostgresDidNotStart, match=r"did not get ready in \S+ seconds\. Another process starts or stops"
+    ):
+        EmbeddedServer(data).ensure_running()
+    os.close(held)
+    [record] = caplog.records
+    assert record.getMessage().endswith("or upgrades its data. This one waits for it.")
 
 
 @as_root

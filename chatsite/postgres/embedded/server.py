@@ -5,6 +5,7 @@ The package's docstring explains the files and locks.
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 import subprocess
@@ -23,8 +24,11 @@ from .errors import PostgresDidNotStart, did_not_start
 from .server_files import PORT, ServerPaths, binaries, lock_shared, open_beside_data, try_lock_exclusive
 from .system_account import SystemAccount
 
+logger = logging.getLogger(__name__)
 DATABASE = "windowseat"
 START_TIMEOUT_SECONDS = 120.0  # after a crash the server first replays its log
+QUIET_SECONDS = 2.0  # a process that waits for another one says so after these
+OTHER_HAS_IT = "Another process starts or stops the embedded PostgreSQL, or upgrades its data."
 OTHERS_SECONDS = 30.0  # for other processes that have just ended to leave
 STOP_TIMEOUT_SECONDS = 300.0  # it writes what is in memory to the disk first
 POLL_SECONDS = 0.01
@@ -122,8 +126,8 @@ class EmbeddedServer:
             self._users_lock = lock_shared(self.paths.users)
 
     def _wait_until_ready(self) -> None:
-        deadline = time.monotonic() + START_TIMEOUT_SECONDS
-        was_started = False
+        began = time.monotonic()
+        was_started = was_told = False
         while True:
             lock = try_lock_exclusive(self.paths.lock)
             if lock is not None:
@@ -134,8 +138,12 @@ class EmbeddedServer:
                 was_started = True
             elif self.is_ready():
                 return
-            elif time.monotonic() > deadline:
-                raise did_not_start("The embedded PostgreSQL did not get ready.", log=self.paths.log)
+            elif time.monotonic() > began + START_TIMEOUT_SECONDS:
+                reason = f"The embedded PostgreSQL did not get ready in {START_TIMEOUT_SECONDS:g} seconds."
+                raise did_not_start(reason if was_started else f"{reason} {OTHER_HAS_IT}", log=self.paths.log)
+            elif not (was_started or was_told) and time.monotonic() > began + QUIET_SECONDS:
+                logger.warning("%s This one waits for it.", OTHER_HAS_IT, extra={"data": str(self.paths.data)})
+                was_told = True
             time.sleep(POLL_SECONDS)
 
     def _start(self, lock: int) -> None:
