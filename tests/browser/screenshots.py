@@ -24,7 +24,7 @@ from tests.support.source import PROJECT
 from tests.support.upstream import FAULTS, count_prompt, serve_upstream
 from tests.support.upstream_answer import Answer
 
-from .document_actions import add_documents
+from .document_actions import add_documents, document_row
 from .page_actions import begin_another, composer, replies, say
 from .sites import Site, running_site
 
@@ -200,8 +200,7 @@ def show_conversation(page: Page) -> None:
 def show_document(page: Page) -> None:
     begin_another(page)
     add_documents(page, LIBRARY_FILE)
-    expect(page.get_by_text("library.md").first).to_be_visible()
-    expect(page.get_by_text("Reading")).to_have_count(0)
+    expect(document_row(page, "library.md")).to_contain_text("Ready", ignore_case=True)
     say(page, LIBRARY)
     replies(page).last.get_by_role("button", name="[1]", exact=True).click()
     expect(page.get_by_role("dialog", name="Passage")).to_contain_text("on Saturdays until")
