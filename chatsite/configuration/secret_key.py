@@ -38,7 +38,7 @@ def local_secret_key(var_dir: Path) -> str:
         ) from error
     if len(key) < _LEAST_CHARACTERS:
         raise ImproperlyConfigured(
-            f"{path} holds no secret key. Put back the one of before, which each backup has. If there is none, delete "
+            f"{path} holds no secret key. Put back the old one, which each backup has. If there is none, delete "
             "the file to have a new one made: it ends all sessions, and what was sealed with the old one can't be read."
         )
     return key

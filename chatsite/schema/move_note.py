@@ -41,7 +41,7 @@ class MoveNote:
         if self.is_new:
             return (
                 f"The copy of {self.other} in this database, begun at {self.at:%Y-%m-%d %H:%M} UTC, is not finished. "
-                f"Run {spell_command(COMMAND)} once more, as it was run before, with the DATABASE_URL of before."
+                f"Run {spell_command(COMMAND)} once more, as it was run before, with the old DATABASE_URL."
             )
         return (
             f"The site was moved from this database to {self.other} at {self.at:%Y-%m-%d %H:%M} UTC: set DATABASE_URL "

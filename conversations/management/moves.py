@@ -1,6 +1,6 @@
 """Move the site's database into another one: nothing is lost, whenever a process is killed.
 
-    database of before                              new database
+    old database                                    new database
     1. no other session; tables locked
     2. snapshot ── pg_dump ───────────────────────▶ one transaction: all rows, and the note "not finished"
     3. digests of all tables, samples, sums ──────▶ compared
@@ -9,7 +9,7 @@
 
 No site starts with a database that has a note. The locks let others read, and nothing write. Killed before the end of
 2, the new database is empty; later it has a copy, which the next run compares again before it goes on. A process that
-connected during the move would write into the database of before: after 4 they are looked for once more, and if there
+connected during the move would write into the old database: after 4 they are looked for once more, and if there
 is one the note is taken back.
 """
 
@@ -76,7 +76,7 @@ class Move:
 
 
 def move_database(new: NewDatabase | NewEmbeddedDatabase, *, tell: Callable[[str], object]) -> Move:
-    """Copy the site's database into *new*, and leave a note in the one of before that it was moved.
+    """Copy the site's database into *new*, and leave a note in the old one that it was moved.
 
     Raises `MoveRefused` and `DatabaseCopyFailed`; the site stays where it was then.
     """

@@ -1,6 +1,6 @@
 """Copy the site's database from an embedded PostgreSQL of an earlier major version into one of this version.
 
-    data of before, its own programs ── pg_dump ──▶ psql, one transaction ── new data folder
+    old data, their own programs ── pg_dump ─────▶ psql, one transaction ── new data folder
                                   └── digests of all tables, triggers, sequences: compared ──┘
 
 How folders, locks and kills are dealt with is in `chatsite/postgres/embedded/version_upgrade.py`.

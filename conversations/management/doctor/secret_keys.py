@@ -54,7 +54,7 @@ def _check_sealed() -> Iterator[Line]:
         kinds = ", ".join(f"{number} {kind}" for kind, number in unreadable.items())
         text = f"SECRET_KEY is another one than it was: with this one {kinds} of the newest can't be read."
         restore = spell_command("restore", "BACKUP", "--show-secret-key")
-        advice = f"Put the key of before back, into SECRET_KEY or the file secret_key of VAR_DIR: {restore} prints it."
+        advice = f"Put the old key back, into SECRET_KEY or the file secret_key of VAR_DIR: {restore} prints it."
         yield Line("bad", SUBJECT, text, advice)
 
 
@@ -62,8 +62,8 @@ def _check_files() -> Iterator[Line]:
     for path in (settings.VAR_DIR / FILE_NAME, settings.ENV.file):
         if mode := _rights_of_others(path):
             text = f"{path} can be read or changed by other accounts of this machine (its mode is {mode:04o})."
-            state = "bad" if path.name == FILE_NAME else "look"
-            yield Line(state, SUBJECT, text, shlex.join(["chmod", "600", str(path)]))
+            advice = shlex.join(["chmod", "600", str(path)])
+            yield Line("bad" if path.name == FILE_NAME else "look", SUBJECT, text, advice)
 
 
 def _rights_of_others(path: Path) -> int:
