@@ -49,7 +49,10 @@ def _check_schedule() -> Line:
         advice = "A worker makes the first one soon after its start: look again then."
         return Line("look", SUBJECT, "No scheduled backup has been made yet.", advice)
     if found.state != "ok" or status.age_seconds is None:
-        advice = f"See the log of the worker, or try {spell_command('backup', '--scheduled')}."
+        advice = (
+            f"See the log of the worker, or what {spell_command('backup')} says. Once that works, the worker makes "
+            "its own within half an hour, and this line is ok again."
+        )
         return Line("bad", SUBJECT, f"{found.reason[:1].upper()}{found.reason[1:]}.", advice)
     return Line("ok", SUBJECT, f"The newest scheduled backup is {status.age_seconds / 3600:.1f} hours old.")
 
