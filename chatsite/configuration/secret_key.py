@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import tempfile
@@ -33,6 +34,10 @@ def local_secret_key(var_dir: Path) -> str:
             "the account that the site runs as. Another key, or another folder, would be another site."
         ) from error
     except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise ImproperlyConfigured(
+                f"the secret key can't be written: the disk of {var_dir} is full. Make room on it."
+            ) from error
         raise ImproperlyConfigured(
             f"the secret key can't be kept in VAR_DIR ({error}). Set VAR_DIR to a folder of your own, or SECRET_KEY."
         ) from error

@@ -24,6 +24,7 @@ ENCODING = "UTF8"
 CONNECT_SECONDS = 15
 # A server refuses a connection without a code; which words it takes depends on its version and language.
 HINTS = {
+    "embedded PostgreSQL": "See room and rights in VAR_DIR (doctor disks), and postgres.log there.",
     "authentication failed": "Correct user and password in DATABASE_URL; special characters of a password as %XX.",
     "does not exist": "Correct the name in DATABASE_URL. Only for a new site make the database: CREATE DATABASE.",
     "no pg_hba.conf entry": "Let the server's pg_hba.conf admit this machine, or add sslmode=require to DATABASE_URL.",

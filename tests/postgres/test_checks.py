@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import shutil
+from types import SimpleNamespace
+
 import pytest
 from django.db import NotSupportedError, OperationalError
 from django.db.utils import ConnectionHandler
 
 from chatsite.postgres import checks
+from chatsite.postgres.embedded.errors import did_not_start
 
 
 def test_postgresql_15_is_new_enough_and_14_is_not():
@@ -45,6 +49,7 @@ def test_a_failure_to_connect_is_one_sentence():
         ('FATAL:  database "chats" does not exist', "Correct the name"),
         ("FATAL:  remaining connection slots are reserved for roles", "Raise max_connections"),
         ("failed to resolve host 'db.invalid'", "Correct the host"),
+        ("The embedded PostgreSQL did not start.", "See room and rights in VAR_DIR"),
         ("connection refused", "See that the server runs"),
     ],
 )
@@ -52,6 +57,11 @@ def test_what_to_do_fits_the_failure_and_is_never_to_start_without_the_data(said
     [problem] = checks.report_failure("default", OperationalError(said))
     assert problem.hint.startswith(advised)
     assert "leave DATABASE_URL empty" not in problem.hint
+
+
+def test_an_embedded_server_that_could_not_start_on_a_full_disk_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=0))
+    assert f"The disk of {tmp_path} is full: make room" in str(did_not_start("It did not.", log=tmp_path / "log"))
 
 
 @pytest.fixture

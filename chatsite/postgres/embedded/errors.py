@@ -6,11 +6,14 @@ django.db.OperationalError
 
 from __future__ import annotations
 
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from django.db import OperationalError
 
 LOG_TAIL_LINES = 15
+LEAST_FREE_BYTES = 1_000_000
 
 
 class PostgresDidNotStart(OperationalError):
@@ -22,7 +25,10 @@ class PostgresDidNotStart(OperationalError):
 
 
 def did_not_start(reason: str, *, log: Path) -> PostgresDidNotStart:
-    """Return the error with the end of the server's log."""
+    """Return the error with the end of the server's log; on a full disk the server can't write that."""
+    with suppress(OSError):
+        if shutil.disk_usage(log.parent).free < LEAST_FREE_BYTES:
+            reason = f"{reason} The disk of {log.parent} is full: make room on it, and start again."
     try:
         output = log.read_text(errors="replace")
     except OSError:
