@@ -248,7 +248,8 @@ API_ORIGINS = ENV.words(
     help="Other sites, such as https://app.example.org, whose pages may ask at `/v1` with a key. Without it none may.",
 )
 WEBHOOK_URL = ENV.text(
-    "WEBHOOK_URL", help="Address that is told of each reply that has ended and of the site's budget; ids only."
+    "WEBHOOK_URL",
+    help="Address, https:// or http://, that is told of each reply that has ended and of the site's budget; ids only.",
 )
 WEBHOOK_SECRET = ENV.secret(
     "WEBHOOK_SECRET", help="Signs what is sent there: `whsec_` and 24 to 64 random bytes in base64."
@@ -323,7 +324,10 @@ OTEL_EXPORTER_OTLP_ENDPOINT = ENV.text(
 # Data
 
 DATABASE_URL = ENV.secret(
-    "DATABASE_URL", help="PostgreSQL ≥ 15 with pgvector, such as postgres://user:password@host/name. Embedded if empty."
+    "DATABASE_URL",
+    help="PostgreSQL ≥ 15 with pgvector, such as postgres://user:password@host:5432/name?sslmode=require, or with the "
+    "folder of its socket postgresql:///name?host=/run/postgresql. Special characters of the password are written as "
+    "%XX, and libpq's parameters of one host are understood. Embedded if empty.",
 )
 DATABASE_POOL_SIZE = ENV.integer(
     "DATABASE_POOL_SIZE", default=16, minimum=2, help="Most connections of one process to PostgreSQL."
@@ -347,7 +351,10 @@ DATABASE_PREPARES = ENV.switch(
     "`max_prepared_statements`.",
 )
 REDIS_URL = ENV.secret(
-    "REDIS_URL", help="Redis, which carries live text between processes; needed only with more than one."
+    "REDIS_URL",
+    help="Redis, which carries live text between processes; needed only with more than one. "
+    "redis://:password@host:6379/0, rediss://… (TLS) or unix:///run/redis.sock?db=0; special characters of the "
+    "password are written as %XX.",
 )
 if PROCESSES > 1 and not REDIS_URL:
     raise ImproperlyConfigured("PROCESSES above 1 needs REDIS_URL, which carries live text between the processes.")

@@ -9,6 +9,8 @@ import pytest
 from django.conf import settings
 from django.core.management import get_commands
 
+from chatsite.configuration.mail import DEFAULT_PORTS
+from chatsite.postgres.url import SCHEMES
 from tests.support.source import PROJECT
 
 TOP = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
@@ -67,6 +69,19 @@ def test_the_table_of_settings_is_the_declared_one():
     written = [line for line in read("docs/settings.md").splitlines() if line.startswith("|")]
     expected = settings_table()
     assert written == expected, "the table should be:\n" + "\n".join(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "schemes"),
+    [
+        ("SMTP_URL", DEFAULT_PORTS),
+        ("DATABASE_URL", SCHEMES),
+        ("REDIS_URL", ("redis", "rediss", "unix")),
+    ],
+)
+def test_the_table_of_settings_names_every_form_of_an_address(name, schemes):
+    said = settings.ENV.declared[name].help
+    assert [scheme for scheme in schemes if f"{scheme}://" not in said] == []
 
 
 def test_every_setting_stands_in_the_example_file():

@@ -35,8 +35,10 @@ LOGOUT_REDIRECT_URL = "/"
 
 SMTP_URL = ENV.secret(
     "SMTP_URL",
-    help="Mail server, such as smtps://user:password@mail.example.org (TLS) or smtp://… (STARTTLS). With it, new "
-    "accounts must confirm their address; without it, mails are printed where the site was started.",
+    help="Mail server: smtps://user:password@mail.example.org (TLS, port 465), smtp://… (STARTTLS, port 587) or "
+    "smtp+plain://… (never encrypted, port 25: for a relay on this machine or network). Another port follows the host; "
+    "user and password can be left out, and their special characters are written as %XX. With it, new accounts must "
+    "confirm their address; without it, mails are printed where the site was started.",
 )
 DEFAULT_FROM_EMAIL = ENV.text("MAIL_FROM", default="windowseat@localhost", help="Sender of mails.")
 SIGN_UP = ENV.choice(
@@ -51,7 +53,9 @@ STAFF_SECOND_FACTOR = ENV.switch(
     "STAFF_SECOND_FACTOR", default=False, help="Reviewers and admins must have a second factor to enter the admin."
 )
 OIDC_SERVER_URL = ENV.text(
-    "OIDC_SERVER_URL", help="An OpenID Connect provider to sign in with, such as https://id.example.org/realms/team."
+    "OIDC_SERVER_URL",
+    help="An OpenID Connect provider to sign in with, such as https://id.example.org/realms/team; http:// is for "
+    "localhost alone.",
 )
 OIDC_CLIENT_ID = ENV.text("OIDC_CLIENT_ID", help="This site's name at that provider.")
 OIDC_CLIENT_SECRET = ENV.secret("OIDC_CLIENT_SECRET", help="This site's secret at that provider.")
