@@ -12,9 +12,8 @@ from typing import Final
 from django.core.exceptions import ImproperlyConfigured
 
 _LEAST_CHARACTERS: Final = 50  # as Django's own check of a deployment asks for
-
-
 FILE_NAME: Final = "secret_key"
+_made_now: set[Path] = set()  # files of keys that this process has made: nothing is sealed with them yet
 
 
 def local_secret_key(var_dir: Path) -> str:
@@ -57,12 +56,17 @@ def kept_secret_key(var_dir: Path) -> str | None:
         return None
 
 
-def keep_secret_key(var_dir: Path, key: str) -> Path:
-    """Keep *key* in *var_dir* in place of the one that is kept there, and return where that one is now."""
+def keep_secret_key(var_dir: Path, key: str) -> Path | None:
+    """Keep *key* in *var_dir* in place of the one that is kept there, and return where that one is now.
+
+    None if this process has made that one itself when it started: it goes.
+    """
     path = var_dir / FILE_NAME
-    before = var_dir / f"{FILE_NAME}.before-{secrets.token_hex(4)}"
-    os.link(path, before)
+    before = None if path in _made_now else var_dir / f"{FILE_NAME}.before-{secrets.token_hex(4)}"
+    if before:
+        os.link(path, before)
     _write_draft(var_dir, key).replace(path)
+    _made_now.discard(path)
     return before
 
 
@@ -71,6 +75,7 @@ def _create_once(path: Path, key: str) -> None:
     draft = _write_draft(path.parent, key)
     try:
         os.link(draft, path)
+        _made_now.add(path)
     except FileExistsError:
         pass
     finally:

@@ -228,7 +228,7 @@ def add_vector_extension() -> None:
 
 
 def _adopt_secret_key(key: str, *, keeps_own: bool, tell: Callable[[str], object]) -> None:
-    """Make *key* the key of the site, and keep the one before beside it.
+    """Make *key* the key of the site, and keep one that was there before beside it.
 
     Raises `RestoreRefused` where another one is set in the environment.
     """
@@ -240,7 +240,8 @@ def _adopt_secret_key(key: str, *, keeps_own: bool, tell: Callable[[str], object
             "read. Leave it unset where the site is of this machine, or set it to the backup's key, which "
             "`restore --show-secret-key` prints; with --keep-secret-key go on without them. Nothing was changed."
         )
-    tell(f"The site's own key is kept as {keep_secret_key(settings.VAR_DIR, key)}; taking the backup's")
+    before = keep_secret_key(settings.VAR_DIR, key)
+    tell(f"The site's own key is kept as {before}; taking the backup's" if before else "Taking the backup's secret key")
     settings.SECRET_KEY = key
 
 

@@ -55,10 +55,18 @@ def test_a_key_of_another_account_asks_for_its_owner_and_not_for_another_key(tmp
 
 
 def test_a_key_that_takes_the_place_of_another_leaves_that_beside_it(tmp_path):
-    own = local_secret_key(tmp_path)
+    (tmp_path / "secret_key").write_text("own" * 20)
+    assert local_secret_key(tmp_path) == "own" * 20
     before = keep_secret_key(tmp_path, "another" * 10)
     assert kept_secret_key(tmp_path) == "another" * 10
-    assert before.read_text() == own
+    assert before.read_text() == "own" * 20
+
+
+def test_a_key_that_was_made_a_moment_ago_leaves_nothing(tmp_path):
+    local_secret_key(tmp_path)
+    assert keep_secret_key(tmp_path, "another" * 10) is None
+    assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
+    assert keep_secret_key(tmp_path, "a third" * 10).read_text() == "another" * 10
 
 
 def test_another_process_of_the_same_number_does_not_share_the_draft(tmp_path):

@@ -126,6 +126,8 @@ def moved(first, tmp_path_factory):
     with own_postgres() as database:
         site = new_site(database, tmp_path_factory.mktemp("moved"))
         said = manage("restore", first.backup, **site.settings).stdout
+        assert "\nTaking the backup's secret key …\n" in said
+        assert not list(site.settings["VAR_DIR"].glob("secret_key.*"))  # there was none before
         assert "Counts, triggers, sums, secrets and windows are as they were." in said
         site.settings["BACKUP_PASSPHRASE"] = ""
         site.backup = tmp_path_factory.mktemp("backups") / "site.backup"
