@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from django.core.asgi import get_asgi_application
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
+os.environ["DJANGO_SETTINGS_MODULE"] = "chatsite.settings"
 django_application = get_asgi_application()
 
 # Only now can models be imported.

@@ -41,11 +41,14 @@ def main() -> None:
 
 
 def run_command(arguments: list[str]) -> None:
-    """Run a management command. *arguments* begin with the name of the program, as `sys.argv` does."""
+    """Run a management command. *arguments* begin with the name of the program, as `sys.argv` does.
+
+    A DJANGO_SETTINGS_MODULE of the shell is another project's: this one's settings come from variables of their own.
+    """
     if arguments[1:] in (["--version"], ["version"]):  # Django would tell its own
         sys.stdout.write(f"Windowseat {product_version()}\n")
         return
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
+    os.environ["DJANGO_SETTINGS_MODULE"] = "chatsite.settings"
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 

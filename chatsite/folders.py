@@ -6,6 +6,8 @@ In a checkout all of them stand side by side. An installed package has its templ
 
 from __future__ import annotations
 
+import os
+import pwd
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,8 +29,18 @@ def data_folder(environment: Mapping[str, str]) -> Path:
     """
     try:
         if named := environment.get("VAR_DIR", "").strip():
-            return Path(named).expanduser().resolve()
+            return _expand_home(Path(named)).resolve()
         shared = Path(environment.get("XDG_DATA_HOME", "").strip())
-        return (shared if shared.is_absolute() else Path.home() / ".local" / "share") / "windowseat"
-    except RuntimeError:
+        return (shared if shared.is_absolute() else _expand_home(Path("~/.local/share"))) / "windowseat"
+    except (RuntimeError, KeyError):
         raise NoDataFolder("VAR_DIR must be a folder for data, because this account has no home.") from None
+
+
+def _expand_home(path: Path) -> Path:
+    """Return *path* with the account's home in place of `~`. Raises `RuntimeError` or `KeyError` if it has none.
+
+    A blank HOME, as some service managers set it, counts as none. Python would take the root folder for it.
+    """
+    if path.parts[:1] != ("~",) or os.environ.get("HOME", "").strip():
+        return path.expanduser()
+    return Path(pwd.getpwuid(os.getuid()).pw_dir, *path.parts[1:])

@@ -39,6 +39,13 @@ def test_it_tells_its_version_and_not_that_of_django(name, word, monkeypatch, ca
     assert capsys.readouterr().out == f"Windowseat {product_version()}\n"
 
 
+def test_settings_of_another_project_do_not_count(monkeypatch):
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "shop.settings")
+    shown = windowseat("help", "--commands")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "run_worker" in shown.stdout
+
+
 def test_run_is_explained_under_its_own_name(monkeypatch, capsys):
     for line in ("run --help", "help run"):
         monkeypatch.setattr(sys, "argv", ["/bin/windowseat", *line.split()])

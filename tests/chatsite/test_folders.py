@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,14 @@ def test_data_go_where_var_dir_says_or_where_the_account_keeps_its_own(monkeypat
 def test_a_relative_var_dir_starts_in_the_current_folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert folders.data_folder({"VAR_DIR": "my data"}) == tmp_path / "my data"
+    assert folders.data_folder({"VAR_DIR": "."}) == tmp_path
+
+
+@pytest.mark.parametrize("named", [{}, {"VAR_DIR": "~/chat"}], ids=["nothing", "VAR_DIR"])
+def test_a_blank_home_is_not_the_root_folder(monkeypatch, named):
+    monkeypatch.setenv("HOME", "")
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    assert folders.data_folder(named) == home / ("chat" if named else ".local/share/windowseat")
 
 
 def test_an_account_without_a_home_has_to_name_a_folder(monkeypatch):
