@@ -18,12 +18,18 @@ PR_SET_PDEATHSIG = 1  # prctl(2)
 def bind_to_parent() -> Callable[[], object] | None:
     """Return the `preexec_fn` of a process that is killed when this one ends; None where nothing can do that.
 
-    This one starts it in its main thread: the kernel goes by the thread.
+    The kernel goes by the thread that starts it: one that lives until the process has ended.
     """
     if sys.platform != "linux":
         return None
-    library = ctypes.CDLL(None)  # before the process is parted from this one
-    return lambda: library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    parent, set_option = os.getpid(), ctypes.CDLL(None).prctl  # looked up before the process is parted from this one
+
+    def bind() -> None:
+        set_option(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it has ended meanwhile
+            os._exit(1)
+
+    return bind
 
 
 def end_when_parent_ends(parent: int) -> None:

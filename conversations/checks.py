@@ -33,7 +33,7 @@ WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_co
 
 @register
 def check_setting_names(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Warn of settings under a name of before, and of names in `.env` that look like one."""
+    """Warn of settings under an old name, and of names in `.env` that look like one."""
     return [checks.Warning(text, id="conversations.W008") for text in settings.ENV.name_warnings()]
 
 

@@ -36,12 +36,12 @@ def next_number(folder: Path, *, site: str) -> int:
 def delete_drafts(folder: Path, *, site: str) -> None:
     """Delete the drafts of *site* that no process writes, and those with which none has come to its first byte.
 
-    Raises `OSError`.
+    What another account has left stays. Raises `OSError` for a folder that can't be read.
     """
     pattern = DRAFT.format(NAMED)
     ours = {path for path, _ in _made_here(folder, pattern, site)}
     for path in _find_files(folder, pattern):
-        with suppress(FileNotFoundError), path.open("rb") as draft:  # or it has just been written
+        with suppress(OSError), path.open("rb") as draft:  # or it has just been written
             if (path in ours or path.stat().st_size == 0) and try_lock(draft):
                 path.unlink()
 

@@ -21,20 +21,27 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 OLDEST_VERSION = 15
 ENCODING = "UTF8"
+NOT_ALL_LANGUAGES = "texts in other languages can't be stored, or not be searched."
+MAKE_UTF8 = (
+    "Make one with UTF8: CREATE DATABASE chats ENCODING 'UTF8' LOCALE 'C.UTF-8' TEMPLATE template0, and name it in "
+    "DATABASE_URL."
+)
 CONNECT_SECONDS = 15
 # A server refuses a connection without a code; which words it takes depends on its version and language.
 HINTS = {
+    "Another process starts": "Wait until that has ended, or stop it.",
     "embedded PostgreSQL": "See room and rights in VAR_DIR (doctor disks), and postgres.log there.",
     "authentication failed": "Correct user and password in DATABASE_URL; special characters of a password as %XX.",
+    'role "': "Correct the user in DATABASE_URL.",
     "does not exist": "Correct the name in DATABASE_URL. Only for a new site make the database: CREATE DATABASE.",
     "no pg_hba.conf entry": "Let the server's pg_hba.conf admit this machine, or add sslmode=require to DATABASE_URL.",
     "connection slots": "Raise max_connections of the server, or lower DATABASE_POOL_SIZE or the number of processes.",
     "too many c": "Raise max_connections of the server, or lower DATABASE_POOL_SIZE or the number of processes.",
     "resolve host": "Correct the host in DATABASE_URL, or see whether names are resolved on this machine.",
 }
-# Never that DATABASE_URL may be left empty: the site would start without its data.
 UNREACHED = "See that the server runs, and that host and port in DATABASE_URL are right."
-OR_EMBEDDED = "Or leave DATABASE_URL empty: the embedded PostgreSQL has all that is needed."
+# Only of a database that is new: a site with one in use would start without its data.
+OR_EMBEDDED = " Or leave DATABASE_URL empty: the embedded PostgreSQL has all that is needed."
 
 
 @register(Tags.database)
@@ -44,9 +51,9 @@ def check_databases(*, databases: Sequence[str] | None = None, **_: Any) -> list
     return [problem for database in chosen if database.vendor == "postgresql" for problem in _check(database)]
 
 
-def check_version(version: int) -> list[CheckMessage]:
+def check_version(version: int, *, is_new: bool = False) -> list[CheckMessage]:
     """*version* is the major version: 15 for 15.4."""
-    return [] if version >= OLDEST_VERSION else [_too_old(f"PostgreSQL {version}")]
+    return [] if version >= OLDEST_VERSION else [_too_old(f"PostgreSQL {version}", is_new=is_new)]
 
 
 def package_of_pgvector(version: int) -> str:
@@ -57,11 +64,11 @@ def package_of_pgvector(version: int) -> str:
     )
 
 
-def check_extensions(available: set[str], version: int) -> list[CheckMessage]:
+def check_extensions(available: set[str], version: int, *, is_new: bool = False) -> list[CheckMessage]:
     """*available* are the names of the extensions that could be or are installed in the database."""
     if "vector" in available:
         return []
-    hint = f"Install it on the server ({package_of_pgvector(version)}). {OR_EMBEDDED}"
+    hint = f"Install it on the server ({package_of_pgvector(version)}).{OR_EMBEDDED if is_new else ''}"
     return [Error("The database server has no pgvector.", hint=hint, id="postgres.E002")]
 
 
@@ -69,12 +76,9 @@ def check_encoding(encoding: str, *, is_new: bool) -> list[CheckMessage]:
     """*encoding* is the database's; one with tables in another may have worked so far."""
     if encoding == ENCODING:
         return []
-    text = f"The database has the encoding {encoding}: what people write in other languages can't be stored in it."
+    text = f"The database has the encoding {encoding}: {NOT_ALL_LANGUAGES}"
     if is_new:
-        hint = (
-            "Make one with UTF8: CREATE DATABASE chats ENCODING 'UTF8' TEMPLATE template0, and name it in DATABASE_URL."
-        )
-        return [Error(text, hint=hint, id="postgres.E004")]
+        return [Error(text, hint=MAKE_UTF8, id="postgres.E004")]
     hint = "Make a backup and restore it into a database with UTF8; docs/backups.md says how."
     return [CheckMessage(WARNING, text, hint=hint, id="postgres.W001")]
 
@@ -82,7 +86,7 @@ def check_encoding(encoding: str, *, is_new: bool) -> list[CheckMessage]:
 def report_failure(alias: str, error: DatabaseError) -> list[CheckMessage]:
     """Say in one sentence why the database could not be reached."""
     if isinstance(error, NotSupportedError):  # Django's own lower limit, met while connecting
-        return [_too_old("This server")]
+        return [_too_old("This server", is_new=False)]
     reason = str(error).strip().partition("\n")[0]
     return [Error(f"The database {alias!r} can't be reached: {reason}", hint=_hint_for(reason), id="postgres.E003")]
 
@@ -102,9 +106,13 @@ def _check(database: BaseDatabaseWrapper) -> list[CheckMessage]:
             [(is_new,)] = connection.execute("SELECT to_regclass('django_migrations') IS NULL")
     except DatabaseError as error:
         return report_failure(database.alias, error)
-    return check_version(version) + check_extensions(available, version) + check_encoding(encoding, is_new=is_new)
+    return [
+        *check_version(version, is_new=is_new),
+        *check_extensions(available, version, is_new=is_new),
+        *check_encoding(encoding, is_new=is_new),
+    ]
 
 
-def _too_old(subject: str) -> CheckMessage:
-    hint = f"Use PostgreSQL {OLDEST_VERSION} or later. {OR_EMBEDDED}"
+def _too_old(subject: str, *, is_new: bool) -> CheckMessage:
+    hint = f"Use PostgreSQL {OLDEST_VERSION} or later.{OR_EMBEDDED if is_new else ''}"
     return Error(f"{subject} is older than PostgreSQL {OLDEST_VERSION}.", hint=hint, id="postgres.E001")

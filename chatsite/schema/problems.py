@@ -5,7 +5,7 @@ from __future__ import annotations
 from psycopg import Connection
 
 from chatsite.command_line import spell_command
-from chatsite.postgres.checks import OLDEST_VERSION, package_of_pgvector
+from chatsite.postgres.checks import ENCODING, MAKE_UTF8, NOT_ALL_LANGUAGES, OLDEST_VERSION, package_of_pgvector
 from chatsite.version import product_version
 
 from .columns import schema_difference
@@ -55,6 +55,7 @@ def schema_problem(
         server_problem(server)
         or (note.problem if note else "")
         or foreign_problem(table_names(connection), history, database=connection.info.dbname)
+        or ("" if is_made else encoding_problem(connection))
         or pgvector_problem(pgvector, is_available=is_available, may_add=may_add, is_made=is_made, server=server)
         or history_problem(history, will_migrate=will_migrate, allows_newer=allows_newer)
         or ("" if history.waiting else difference_problem(connection))
@@ -71,9 +72,15 @@ def server_problem(version: int) -> str:
     if version >= OLDEST_VERSION:
         return ""
     return (
-        f"The database server is PostgreSQL {version}, and Windowseat needs {OLDEST_VERSION} or later. Upgrade it, or "
-        "leave DATABASE_URL empty for the embedded one."
+        f"The database server is PostgreSQL {version}, and Windowseat needs {OLDEST_VERSION} or later: "
+        "upgrade the server."
     )
+
+
+def encoding_problem(connection: Connection) -> str:
+    """Return a sentence if a new database can't store all languages. One in use may have worked so far."""
+    encoding = connection.info.parameter_status("server_encoding") or ENCODING
+    return "" if encoding == ENCODING else f"The database has the encoding {encoding}: {NOT_ALL_LANGUAGES} {MAKE_UTF8}"
 
 
 def foreign_problem(tables: list[str], history: MigrationHistory, *, database: str) -> str:
@@ -133,10 +140,8 @@ def pgvector_problem(
     needed = ".".join(map(str, OLDEST_PGVECTOR))
     if installed is None:
         if not is_available:
-            return (
-                f"The database server has no pgvector. Install it there ({package_of_pgvector(server)}), or leave "
-                "DATABASE_URL empty: the embedded PostgreSQL has it."
-            )
+            embedded = "" if is_made else ", or leave DATABASE_URL empty: the embedded PostgreSQL has it"
+            return f"The database server has no pgvector. Install it there ({package_of_pgvector(server)}){embedded}."
         if is_made:
             return (
                 "The extension pgvector is missing in the database. As a superuser in it: CREATE EXTENSION vector; "

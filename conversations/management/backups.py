@@ -36,11 +36,13 @@ from conversations.management.database_contents import (
     describe_contents,
     find_damage,
     find_missing_rows,
+    find_other_encoding,
     find_other_schema,
     is_empty_database,
     was_migrated_since,
 )
 from conversations.management.restore_mark import delete_mark, has_mark, write_mark
+from conversations.management.room import explain_failure, free_bytes
 from conversations.management.startup import migrate
 
 # The snapshot is held until the last row is written, however long that takes.
@@ -100,8 +102,12 @@ def make_backup(
     *before_upgrade_of* is the version that made a database which is not upgraded to this one yet.
     """
     site = site_of_backups()
-    with suppress(OSError):  # a folder that can't be read is said when it is written
+    with suppress(OSError):  # a folder that can't be read is said below
         delete_drafts(target.parent, site=site)
+    try:
+        number = next_number(target.parent, site=site) if is_scheduled else 0
+    except OSError as error:
+        raise BackupNotWritten(f"The folder {target.parent} can't be read: {error.strerror or error}.") from error
     with exported_snapshot() as (snapshot, left_out):
         if is_scheduled:
             _require_no_other_scheduled()
@@ -115,7 +121,7 @@ def make_backup(
             passphrase=passphrase,
             site=site,
             is_scheduled=is_scheduled,
-            number=next_number(target.parent, site=site) if is_scheduled else 0,
+            number=number,
         )
     return MadeBackup(size, len(contents["tables"]), sum(contents["tables"].values()))
 
@@ -161,9 +167,12 @@ def restore_backup(
     `BackupUnreadable`, `RestoreRefused` and `DatabaseCopyFailed`.
     """
     head = file.read_head()
+    free = None if settings.DATABASE_URL else free_bytes(settings.VAR_DIR)
     is_empty = is_empty_database()
     if not (is_empty or has_mark()):
         raise RestoreRefused(HAS_TABLES)
+    if is_empty and (problem := find_other_encoding()):
+        raise RestoreRefused(problem)
     tell(f"Reading {file.path} to its end")
     contents = file.check()
     _require_whole(contents)
@@ -173,22 +182,35 @@ def restore_backup(
         raise RestoreRefused(HAS_TABLES)
     add_vector_extension()
     _adopt_secret_key(contents["secret_key"], keeps_own=keeps_secret_key, tell=tell)
-    if is_empty:
-        tell("Restoring the database")
-        restore_database(database_address(), file.read_database(), last_statement=write_mark(contents))
-    else:
-        tell("All rows are there already")
+    try:
+        if is_empty:
+            tell("Restoring the database")
+            restore_database(database_address(), file.read_database(), last_statement=write_mark(contents))
+        else:
+            tell("All rows are there already")
+        return head, _compare_restored(contents, tell=tell)
+    except DatabaseCopyFailed as error:
+        if free is None:
+            raise
+        size = contents.get("database_bytes")
+        size = size if isinstance(size, int) else file.path.stat().st_size  # those before 1.1.0 do not say it
+        told = explain_failure(str(error), settings.VAR_DIR, free=free, database_bytes=size)
+        raise DatabaseCopyFailed(told) from error
+
+
+def _compare_restored(contents: Mapping[str, Any], *, tell: Callable[[str], object]) -> list[str]:
+    """Compare all rows with *contents*, migrate, and return what is not as it was. Raises `DatabaseCopyFailed`."""
     with faults_after_the_rows():
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")  # without statistics the first questions would take long
         tell("Comparing it with what the backup says")
         # An earlier try that has begun to migrate had counted the rows before.
         if not was_migrated_since(contents) and (wrong := find_missing_rows(contents)):
-            return head, wrong
+            return wrong
         migrate()
         if not (wrong := find_damage(contents)):
             delete_mark()
-        return head, wrong
+        return wrong
 
 
 @contextmanager

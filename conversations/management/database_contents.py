@@ -15,7 +15,7 @@ from psycopg import sql
 
 from chatsite.accounts.second_factors.secret_encryption import decrypt_secret_or_none, encrypt_secret
 from chatsite.schema.history import MigrationHistory, read_migration_history
-from chatsite.schema.problems import history_problem, table_names
+from chatsite.schema.problems import encoding_problem, history_problem, table_names
 from conversations.core.errors import ConversationNotFound
 from conversations.models import McpServer, Message, Webhook
 from conversations.selectors.conversations.window import sent_window
@@ -63,6 +63,11 @@ def rows_by_table() -> dict[str, int]:
 def is_empty_database() -> bool:
     """Tell whether there is no table yet."""
     return not table_names(_raw_connection())
+
+
+def find_other_encoding() -> str:
+    """Return a sentence if the new database can't store all languages."""
+    return encoding_problem(_raw_connection())
 
 
 def find_other_schema(contents: Mapping[str, Any]) -> str:

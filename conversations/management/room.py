@@ -6,6 +6,7 @@ PostgreSQL says of a full disk that no space is left, that it wrote less than it
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 FRESH_BYTES = 150 * 2**20  # data without a row, and the log of changes
@@ -14,8 +15,11 @@ MAY_BE_FULL = "The disk may be full:"
 
 
 def free_bytes(folder: Path) -> int:
-    """Return how much room the disk of *folder* has, which may be still to be made."""
-    return shutil.disk_usage(next(each for each in (folder, *folder.absolute().parents) if each.exists())).free
+    """Return how much room the disk of *folder* has, which may be still to be made. Raises `OSError`."""
+    for each in (folder, *folder.absolute().parents):
+        with suppress(FileNotFoundError, PermissionError):
+            return shutil.disk_usage(each).free
+    raise FileNotFoundError(folder)
 
 
 def explain_failure(reason: str, folder: Path | str, *, free: int, database_bytes: int) -> str:

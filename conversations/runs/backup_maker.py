@@ -91,6 +91,7 @@ async def _run() -> tuple[int, str]:
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C in a terminal is for this process, which ends the command
     )
     ending = asyncio.create_task(process.communicate())
     try:

@@ -91,8 +91,9 @@ def test_a_command_has_the_settings_and_secrets_of_the_units():
     command = (UNITS / "windowseat-command").read_text(encoding="utf-8")
     assert subprocess.run(["sh", "-n", UNITS / "windowseat-command"]).returncode == 0
     unit = read("windowseat-web")
-    handed = re.findall(r"^((?:EnvironmentFile|LoadCredential|UMask)=.+)$", unit, re.MULTILINE)
-    assert len(handed) == 4
+    names = "EnvironmentFile|LoadCredential|UMask|StateDirectory|StateDirectoryMode"
+    handed = re.findall(rf"^((?:{names})=.+)$", unit, re.MULTILINE)
+    assert len(handed) == 6
     assert [line for line in handed if f"--property={line} " not in command] == []
     folders = re.findall(r"^Environment=.*(VAR_DIR=\S+)", unit, re.MULTILINE)
     folders += re.findall(r"^Environment=.*(BACKUP_FOLDER=\S+)", read("windowseat-backup"), re.MULTILINE)

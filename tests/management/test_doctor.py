@@ -186,8 +186,14 @@ def test_another_secret_key_than_before_is_told_by_what_it_can_t_read(settings):
     settings.SECRET_KEY = "another" * 10
     [line] = secret_keys.check_secrets(LOOK)
     assert line.state == "bad"
-    assert "1 MCP servers" in line.text
+    assert "1 of MCP servers" in line.text
     assert "restore BACKUP --show-secret-key" in line.advice
+    fresh = encrypt_secret("Bearer def")
+    McpServer.objects.create(name="new", url="https://new.example.org", sealed_authorization=fresh)
+    [line] = secret_keys.check_secrets(LOOK)
+    assert (line.state, "earlier SECRET_KEY" in line.text) == ("look", True)
+    McpServer.objects.filter(name="away").update(enabled=False)
+    assert states(secret_keys.check_secrets(LOOK)) == ["ok"]
 
 
 def test_a_full_disk_asks_for_room_and_one_of_others_for_its_owner(settings, tmp_path, monkeypatch):

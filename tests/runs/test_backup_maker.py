@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import sys
 
 import pytest
@@ -85,6 +86,23 @@ async def test_one_that_does_not_end_when_told_is_killed(command, tmp_path, monk
     await wait_until((tmp_path / "begun").exists)
     await maker.drain()
     assert (await schedule()).tried_at is None
+
+
+async def test_one_that_is_told_to_end_may_clear_away(command, tmp_path):
+    clearing = f"lambda *_: sys.exit(open({str(tmp_path / 'cleared')!r}, 'x').close())"
+    begun = f"open({str(tmp_path / 'begun')!r}, 'x').close()"
+    command(f"import signal, sys; signal.signal(signal.SIGTERM, {clearing}); {begun}; signal.pause()")
+    maker = BackupMaker()
+    await maker.start()
+    await wait_until((tmp_path / "begun").exists)
+    await maker.drain()
+    assert (tmp_path / "cleared").exists()
+
+
+async def test_a_ctrl_c_in_the_terminal_is_not_for_it(command, tmp_path):
+    command(f"import os; open({str(tmp_path / 'group')!r}, 'x').write(str(os.getpgrp()))")
+    await BackupMaker().make_due()
+    assert int((tmp_path / "group").read_text()) != os.getpgrp()
 
 
 async def test_without_a_schedule_none_is_made(settings):

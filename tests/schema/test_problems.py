@@ -191,7 +191,7 @@ def test_every_command_that_works_with_the_database_asks_first():
 
 def test_postgresql_15_is_new_enough_and_14_is_not():
     assert server_problem(15) == ""
-    assert server_problem(14).startswith("The database server is PostgreSQL 14, and Windowseat needs 15 or later.")
+    assert server_problem(14).startswith("The database server is PostgreSQL 14, and Windowseat needs 15 or later: ")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from conversations.management.backups import (
 )
 from conversations.management.database_command import DatabaseCommand
 from conversations.management.interruptible_command import InterruptibleCommand
-from conversations.management.sealed_secrets import unreadable_secrets
+from conversations.management.sealed_secrets import look_at_sealed_secrets
 
 
 class Command(InterruptibleCommand, DatabaseCommand):
@@ -67,11 +67,10 @@ class Command(InterruptibleCommand, DatabaseCommand):
         )
         if not passphrase:
             self.stdout.write("It is not encrypted, and holds all conversations and the secret key: keep it safe.")
-        if unreadable := unreadable_secrets():
-            kinds = ", ".join(f"{number} {kind}" for kind, number in unreadable.items())
+        if (secrets := look_at_sealed_secrets()).have_another_key:
             self.stderr.write(
-                f"SECRET_KEY is another one than it was: with this one, which is in the backup, {kinds} of the newest "
-                f"can't be read. {spell_command('doctor')} says what to do."
+                "SECRET_KEY is another one than it was. This one is in the backup, and can't read the newest secrets: "
+                f"{secrets.describe()}. {spell_command('doctor')} says what to do."
             )
         if scheduled:
             self._delete_old(target)

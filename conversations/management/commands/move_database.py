@@ -78,7 +78,11 @@ class Command(InterruptibleCommand):
         except DatabaseCopyFailed as error:
             if not to_embedded:
                 raise
-            told = explain_failure(str(error), settings.VAR_DIR, free=free, database_bytes=database_bytes())
+            try:
+                size = database_bytes()
+            except DatabaseError:  # the old one is what has failed
+                raise error from None
+            told = explain_failure(str(error), settings.VAR_DIR, free=free, database_bytes=size)
             raise CommandError(told) from None
         self.stdout.write(
             f"{sum(moved.rows.values()):,} rows in {len(moved.rows)} tables were copied and compared, in "

@@ -6,14 +6,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandError
 
 from chatsite.backups.backup_file import BackupFile, BackupUnreadable
 from chatsite.backups.database_copy import DatabaseCopyFailed
 from conversations.management.backups import RestoreRefused, add_passphrase_argument, read_passphrase, restore_backup
 from conversations.management.interruptible_command import InterruptibleCommand
-from conversations.management.room import explain_failure, free_bytes
 from conversations.management.startup import require_connection
 
 
@@ -33,7 +31,6 @@ class Command(InterruptibleCommand):
 
     def handle(self, *, file: Path, passphrase_file: Path | None, **options: Any) -> None:
         backup = BackupFile(file, read_passphrase(passphrase_file))
-        free = free_bytes(settings.VAR_DIR)
         try:
             if options["show_secret_key"]:
                 self.stdout.write(backup.check()["secret_key"])
@@ -42,14 +39,8 @@ class Command(InterruptibleCommand):
             head, wrong = restore_backup(
                 backup, keeps_secret_key=options["keep_secret_key"], tell=lambda line: self.stdout.write(f"{line} …")
             )
-        except (BackupUnreadable, RestoreRefused) as error:
+        except (BackupUnreadable, RestoreRefused, DatabaseCopyFailed) as error:
             raise CommandError(str(error)) from None
-        except (DatabaseCopyFailed, CommandError) as error:
-            if settings.DATABASE_URL:
-                raise CommandError(str(error)) from None
-            size = file.stat().st_size if file.exists() else 0
-            told = explain_failure(str(error), settings.VAR_DIR, free=free, database_bytes=size)
-            raise CommandError(told) from None
         for line in wrong:
             self.stderr.write(f"Not as it was: {line}.")
         if wrong:

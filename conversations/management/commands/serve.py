@@ -23,7 +23,7 @@ from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.management.http_protocol import HttpProtocol
 from conversations.management.main_process import MainProcess, add_descriptor
 from conversations.management.memory import return_freed_memory
-from conversations.management.sealed_secrets import unreadable_secrets
+from conversations.management.sealed_secrets import look_at_sealed_secrets
 from conversations.management.socket_protocol import SocketProtocol
 from conversations.management.startup import (
     CannotListen,
@@ -122,7 +122,7 @@ class Command(BaseCommand):
         require_database(will_migrate=settings.MIGRATE_ON_START)
         self.check(databases=list(connections))
         prepare_database()
-        return banner(first_admin_url=first_admin_url(), has_another_key=bool(unreadable_secrets()))
+        return banner(first_admin_url=first_admin_url(), has_another_key=look_at_sealed_secrets().have_another_key)
 
 
 def keep_processes(listener: socket.socket, *, say_ready: Callable[[], None]) -> None:

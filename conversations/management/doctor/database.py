@@ -23,7 +23,7 @@ FAULT_ADVICE = {
     "read-only": "DATABASE_URL has to name the primary, for instance by target_session_attrs=read-write.",
     "disk": "Make room where PostgreSQL keeps its data; nothing is lost.",
     "connection": "Raise max_connections of the server, or lower DATABASE_POOL_SIZE or the number of processes.",
-    "rights": "Give the role of DATABASE_URL its tables: the role that made them, or its owner, is the usual one.",
+    "rights": "Name the role in DATABASE_URL that made the tables, or grant this one all rights to them.",
     "locked": "Look for a session in pg_stat_activity that holds the lock, such as a migration, and wait or end it.",
 }
 CONNECTIONS = """

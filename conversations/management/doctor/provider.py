@@ -26,6 +26,10 @@ SUBJECT = "provider"
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 COMPLETION_SECONDS = 60
 COMPLETION_TOKENS = 300  # a model that thinks needs some before its first word
+EXPIRED = (
+    "Its operator has to renew it; until then no reply is made by it. If it has not expired, the clock of this machine "
+    "is wrong: set it."
+)
 FAULTS: dict[Fault, tuple[str, str]] = {
     "address": ("is no address", "Write OPENAI_BASE_URL as https://api.example.org/v1."),
     "name": ("has a host name that can't be found", "Correct the host in OPENAI_BASE_URL, or see whether DNS works."),
@@ -76,9 +80,7 @@ def judge_models(base_url: str, api_key: str, answer: ModelList) -> Iterator[Lin
     if answer.fault:
         said, advice = FAULTS[answer.fault]
         if answer.fault == "certificate" and "expired" in (answer.detail or ""):
-            advice = (
-                "Its operator has to renew it; until then no reply is made by it. If it is not old, set this clock."
-            )
+            advice = EXPIRED
         yield Line(
             "bad", SUBJECT, f"{_short(base_url)} {said}{f' ({answer.detail})' if answer.detail else ''}.", advice
         )

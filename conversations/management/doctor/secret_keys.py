@@ -13,7 +13,7 @@ from django.db.utils import Error
 from chatsite.checkup import Line
 from chatsite.command_line import spell_command
 from chatsite.configuration.secret_key import FILE_NAME
-from conversations.management.sealed_secrets import unreadable_secrets
+from conversations.management.sealed_secrets import look_at_sealed_secrets
 
 from . import database
 from .options import Options
@@ -47,15 +47,22 @@ def _check_lengths() -> Iterator[Line]:
 def _check_sealed() -> Iterator[Line]:
     """Yield a line if what the database has was sealed with another key. A database that is away is told elsewhere."""
     try:
-        unreadable = {} if database.is_still_to_be_made() else unreadable_secrets()
+        if database.is_still_to_be_made():
+            return
+        secrets = look_at_sealed_secrets()
     except (OSError, Error):
         return
-    if unreadable:
-        kinds = ", ".join(f"{number} {kind}" for kind, number in unreadable.items())
-        text = f"SECRET_KEY is another one than it was: with this one {kinds} of the newest can't be read."
+    if secrets.have_another_key:
+        text = f"SECRET_KEY is another one than it was: it can't read the newest secrets, {secrets.describe()}."
         restore = spell_command("restore", "BACKUP", "--show-secret-key")
-        advice = f"Put the old key back, into SECRET_KEY or the file secret_key of VAR_DIR: {restore} prints it."
+        advice = (
+            f"Put the old key back, into SECRET_KEY or the file secret_key of VAR_DIR: {restore} prints it, with a "
+            "backup from before the key changed."
+        )
         yield Line("bad", SUBJECT, text, advice)
+    elif secrets.unreadable:
+        text = f"Some secrets were sealed with an earlier SECRET_KEY and can't be read: {secrets.describe()}."
+        yield Line("look", SUBJECT, text, "Set them up again. A link of a share that can't be shown again still works.")
 
 
 def _check_files() -> Iterator[Line]:
