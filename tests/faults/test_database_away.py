@@ -174,7 +174,8 @@ def test_a_message_sent_while_the_database_is_away_is_refused_and_can_be_sent_ag
     client_id = str(uuid.uuid4())
     frail_server.kill()
     content = page.post(client_id=client_id)
-    assert page.answer()["code"] == "error"
+    # By whether a connection of the pool was lost or waited for.
+    assert page.answer()["code"] in {"unavailable", "site_busy"}
     frail_server.start()
     stored = wait_for(lambda: sent_again(page, content, client_id), "the database is found again")
     assert page.wait_for_end(stored["reply"])["state"] == "complete"
