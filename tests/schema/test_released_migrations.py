@@ -99,7 +99,8 @@ def test_a_database_of_1_0_0_is_brought_up_to_date(postgres):
             subprocess.run(command, cwd=PROJECT, env=environment, timeout=PATIENCE_SECONDS, check=True)
 
         migrate("conversations", "0001_initial")
-        assert {(row["app"], row["name"]): row["checksum"] for row in database.rows(NOTED)} == RELEASED
+        noted = {(row["app"], row["name"]): row["checksum"] for row in database.rows(NOTED)}
+        assert noted == {key: RELEASED[key] for key in OF_1_0_0}
         database.rows(ROW_OF_1_0_0)
         migrate()
         [row] = database.rows("SELECT content, names_servers, provider_name FROM conversations_privacynotice")

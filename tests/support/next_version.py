@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .source import PROJECT
 
-VERSION = "1.1.0"
+VERSION = "1.2.0"
 SHELF = "    shelf = models.PositiveIntegerField(null=True)\n"
 MIGRATION = """
 from django.db import migrations, models
@@ -28,7 +28,7 @@ OPERATIONS = {
     ADD: ('migrations.AddField("message", "shelf", models.PositiveIntegerField(null=True))', True),
     FILLED: (FILL, False),
     INDEX: ('AddIndexConcurrently("message", models.Index(fields=["shelf"], name="message_shelf"))', False),
-    DROP: ('DropRetired("conversations_message", "old_note", retired_in="1.0.0")', True),
+    DROP: ('DropRetired("conversations_message", "old_note", retired_in="1.1.0")', True),
 }
 # What the version before has retired: its code knows nothing of it.
 ADD_RETIRED_COLUMN = "ALTER TABLE conversations_message ADD COLUMN old_note text"
