@@ -192,10 +192,15 @@ def restore_backup(
     except DatabaseCopyFailed as error:
         if free is None:
             raise
-        size = contents.get("database_bytes")
-        size = size if isinstance(size, int) else file.path.stat().st_size  # those before 1.1.0 do not say it
+        size = bytes_when_restored(file.path, contents)
         told = explain_failure(str(error), settings.VAR_DIR, free=free, database_bytes=size)
         raise DatabaseCopyFailed(told) from error
+
+
+def bytes_when_restored(file: Path, contents: Mapping[str, Any]) -> int:
+    """Return how large the database of a backup will be, at least: before 1.1.0 backups did not say it."""
+    size = contents.get("database_bytes")
+    return size if isinstance(size, int) else file.stat().st_size
 
 
 def _compare_restored(contents: Mapping[str, Any], *, tell: Callable[[str], object]) -> list[str]:

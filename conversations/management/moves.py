@@ -35,6 +35,7 @@ from chatsite.backups.database_copy import DatabaseCopyFailed, dump_database, re
 from chatsite.backups.table_digests import digest_tables, find_other_rows
 from chatsite.command_line import own_command
 from chatsite.parent_process import bind_to_parent
+from chatsite.postgres.checks import ENCODING
 from chatsite.schema.move_note import COMMAND, DROP, MoveNote, read_move_note, spell_note
 from chatsite.schema.problems import EXTENSION, pgvector_problem, server_problem, table_names
 from conversations.management.backups import add_vector_extension, database_address, exported_snapshot
@@ -206,8 +207,8 @@ def _find_copy(new: NewDatabase | NewEmbeddedDatabase, note_here: MoveNote | Non
             raise MoveRefused(note_here.problem)
         if tables and note is None:
             raise MoveRefused(f"In {new.place} are tables already, such as {tables[0]}. It has to be empty.")
-        if (encoding := there.info.parameter_status("server_encoding")) != "UTF8":
-            raise MoveRefused(f"The encoding of {new.place} is {encoding}. It has to be UTF8.")
+        if (encoding := there.info.parameter_status("server_encoding")) != ENCODING:
+            raise MoveRefused(f"The encoding of {new.place} is {encoding}. It has to be {ENCODING}.")
         [(pgvector, is_available, may_add)] = there.execute(EXTENSION)
         version = there.info.server_version // 10_000
         if problem := server_problem(version) or pgvector_problem(

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from chatsite.backups.backup_file import BackupFile, BackupUnreadable
 from chatsite.command_line import own_command
 from chatsite.parent_process import bind_to_parent
-from conversations.management.backups import add_passphrase_argument, read_passphrase
+from conversations.management.backups import add_passphrase_argument, bytes_when_restored, read_passphrase
 from conversations.management.database_command import reason_of_refusal
 from conversations.management.interruptible_command import InterruptibleCommand
 from conversations.management.room import MAY_BE_FULL, explain_failure, free_bytes
@@ -35,7 +35,7 @@ class Command(InterruptibleCommand):
         except BackupUnreadable as error:
             raise CommandError(str(error)) from None
         folder = Path(tempfile.gettempdir())
-        free, size = free_bytes(folder), contents.get("database_bytes")
+        free, size = free_bytes(folder), bytes_when_restored(file, contents)
         with throw_away_site(BACKUP_PASSPHRASE=passphrase) as environment:
             restored = subprocess.run(  # noqa: S603
                 [*own_command(), "restore", str(file.absolute())],
@@ -48,6 +48,5 @@ class Command(InterruptibleCommand):
             )
         if restored.returncode:
             reason = reason_of_refusal(restored.stderr).partition(MAY_BE_FULL)[0].strip()
-            size = size if isinstance(size, int) else file.stat().st_size  # those before 1.1.0 do not say it
             raise CommandError(explain_failure(reason, f"TMPDIR, {folder},", free=free, database_bytes=size))
         self.stdout.write(f"{file} can be restored: counts, triggers, sums, secrets and windows are as they were.")
