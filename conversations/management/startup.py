@@ -121,5 +121,5 @@ def require_database(*, will_migrate: bool = False, allows_moved: bool = False) 
 def database_sentence(error: DatabaseError | PsycopgError) -> str:
     """Return one sentence on why the database can't be used; of an embedded one's log only what ended it."""
     reason, *log = str(error).strip().splitlines()
-    fatal = [line.partition(":  ")[2] or line for line in log if re.search(r"FATAL|DETAIL|PANIC", line)]
+    fatal = [line.partition(":  ")[2] or line for line in log if re.search(r"FATAL|DETAIL|PANIC|ERROR|error:", line)]
     return " ".join([f"The database can't be used: {reason}", *fatal])

@@ -108,4 +108,5 @@ def _run(account: SystemAccount, lock: int, program: str, *arguments: str, state
         **account.subprocess_options(),
     )
     if done.returncode != 0:
-        raise PostgresDidNotStart(f"PostgreSQL's data can't be made ({program} failed).", output=done.stdout)
+        how = f"was ended by signal {-done.returncode}" if done.returncode < 0 else "failed"
+        raise PostgresDidNotStart(f"PostgreSQL's data can't be made ({program} {how}).", output=done.stdout)
