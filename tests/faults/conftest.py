@@ -194,5 +194,5 @@ def checked(site: Site) -> Iterator[Site]:
     site.wait_until_quiet()
     check_everything(site, site.pages, after_message=before, after_row=before_row)
     for page in site.pages:
-        page.socket.socket.close()
+        page.drop()
     site.pages.clear()

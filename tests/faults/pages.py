@@ -10,8 +10,9 @@ import struct
 import time
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from socket import SO_LINGER, SO_RCVBUF, SOL_SOCKET
+from socket import SHUT_RDWR, SO_LINGER, SO_RCVBUF, SOL_SOCKET
 from types import MappingProxyType
 from typing import Any
 
@@ -84,6 +85,11 @@ class Page:
     def leave(self) -> None:
         """Close the socket as a tab that is closed does."""
         self.socket.close()
+
+    def drop(self) -> None:
+        """Let go of the connection without a closing frame. Only closed, its thread would wait for it for ever."""
+        with suppress(OSError):  # it is closed already
+            self.socket.socket.shutdown(SHUT_RDWR)
 
     def vanish(self) -> None:
         """Be gone without a word: the server gets a reset connection."""

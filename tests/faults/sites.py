@@ -112,7 +112,7 @@ class Site:
 
     def end(self) -> None:
         for page in self.pages:
-            page.socket.socket.close()
+            page.drop()
         for process in self._processes:
             process.end()
 

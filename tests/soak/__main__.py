@@ -113,7 +113,7 @@ class Soak:
         except Exception as error:  # the next round goes on; the table says so
             failed = describe(error)
             for page in self.site.pages:
-                page.socket.socket.close()
+                page.drop()
             self.site.pages.clear()
         said = self.site.log.read_text(errors="replace")[self._log_read :]
         self._log_read += len(said)

@@ -84,7 +84,7 @@ class Person:
 
     def _close_page(self) -> None:
         if self.page is not None:
-            self.page.socket.socket.close()
+            self.page.drop()
         self.page = None
 
     def _get_page(self) -> Page:
