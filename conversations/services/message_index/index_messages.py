@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db.models import F
 from django.db.models.functions import Least
 
 from chatsite.postgres.compiled_query import CompiledQuery
@@ -88,7 +89,10 @@ WITH reached AS (
 SELECT state <> 'streaming' FROM conversations_message
 WHERE conversation_id = %(conversation)s AND active AND position >= %(position)s ORDER BY position LIMIT 1
 """
-INDEX = CompiledQuery(MessageIndex.objects.all(), "WHERE conversation_id = %s")
+INDEX = CompiledQuery(
+    MessageIndex.objects.annotate(owner_id=F("conversation__owner_id")),
+    "WHERE conversations_messageindex.conversation_id = %s",
+)
 PASSAGE = CompiledQuery(MessagePassage.objects.all(), "WHERE conversation_id = %s AND ordinal = %s")
 
 
@@ -189,15 +193,17 @@ def _lock(conversation_id: int) -> bool:
 
 
 def _open_index(conversation_id: int) -> MessageIndex:
-    """Return the index, begun if it is new."""
-    if index := INDEX.first(conversation_id):
-        return index
+    """Return the index with its *owner_id*, begun if it is new."""
+    if known := INDEX.first(conversation_id):
+        return known
     conversation = Conversation.objects.select_related("scenario").get(pk=conversation_id)
-    return MessageIndex.objects.create(
+    index = MessageIndex.objects.create(
         conversation=conversation,
         encoding=conversation_context(conversation).language_model.encoding,
         search_language=search_language(),
     )
+    index.owner_id = conversation.owner_id  # type: ignore[attr-defined]  # as where it is annotated
+    return index
 
 
 def _cut_off(index: MessageIndex, position: int) -> None:
@@ -254,12 +260,9 @@ def _store(index: MessageIndex, rows: Sequence[PassageRow]) -> None:
     with connection.cursor() as cursor, cursor.copy(COPY) as copy:
         for row in rows:
             copy.write_row((index.pk, *row.columns))
-    append_postings(index.pk, _owner_of(index), [row.indexed for row in rows])
+    owner_id: int = index.owner_id  # type: ignore[attr-defined]  # annotated
+    append_postings(index.pk, owner_id, [row.indexed for row in rows])
     index.passages += len(rows)
-
-
-def _owner_of(index: MessageIndex) -> int:
-    return Conversation.objects.values_list("owner_id", flat=True).get(pk=index.pk)
 
 
 def _finish(index: MessageIndex, changes: list[int]) -> bool:
