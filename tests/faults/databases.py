@@ -21,6 +21,11 @@ from tests.support.patience import wait_for
 from tests.support.source import PROJECT
 
 LIBPQ_NAMES = ("host", "port", "user", "password")
+# Of the site and the tests alone: to end an autovacuum takes a right that their role has not.
+TERMINATE = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = %s AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+"""
 
 
 class Database:

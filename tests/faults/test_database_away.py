@@ -14,9 +14,9 @@ import pytest
 from tests.support.patience import wait_for
 
 from .conftest import ROUNDS, checked, with_tools
+from .databases import TERMINATE
 from .sites import Site
 
-TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
 TERMINATE_BLOCKED = """
 SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted AND relation = 'accounts_session'::regclass
 """

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from .conftest import checked
+from .databases import TERMINATE
 
 REPLIES = 10
 READ_ONLY_SECONDS = 8
-TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
 MOST_LOG_BYTES = 20_000
 
 

@@ -21,7 +21,7 @@ from chatsite.configuration.secret_key import FILE_NAME
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.site_commands import TABLES, processes_of, rows_by_table, start_command
 
-from .databases import Database, new_database
+from .databases import TERMINATE, Database, new_database
 
 PASSPHRASE = "a passphrase of these rounds"
 OWN_KEY, KEY = "k" * 60, "s" * 60
@@ -31,7 +31,6 @@ INSERT INTO accounts_cacheentry (cache_key, value, expires)
 SELECT gen_random_uuid(), string_agg(md5(random()::text), ''), now() FROM generate_series(1, %s) AS row,
 generate_series(1, 30) GROUP BY row
 """
-TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
 WORKING = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
 
 
