@@ -15,6 +15,7 @@ from websockets.exceptions import InvalidStatus
 from conversations.management.commands.serve import server_config
 from tests.support.api_clients import HELLO, make_key
 from tests.support.patience import wait_for
+from tests.support.ports import free_port
 from tests.support.proxies import ADDRESS, CADDY_FILE, NGINX_FILE, ProxiedBrowser, run_caddy, run_nginx
 
 from .conftest import checked
@@ -119,6 +120,18 @@ def test_another_name_is_not_served(site, proxy):
     assert b"<form" not in answer.read()
     with pytest.raises(ssl.SSLError):
         proxy.connect(name="evil.example")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [pytest.param(run_nginx, marks=pytest.mark.nginx), pytest.param(run_caddy, marks=pytest.mark.caddy)],
+    ids=["nginx", "caddy"],
+)
+def test_a_site_that_does_not_answer_is_a_page_of_plain_words(run, tmp_path):
+    with run(tmp_path, site_port=free_port()) as proxy:
+        status, body = ProxiedBrowser(proxy).request("/c/")
+    assert status == 502
+    assert "<p>It may be starting. Load this page again in a few seconds." in body
 
 
 def test_a_socket_from_another_sites_page_is_refused(site):
