@@ -58,6 +58,8 @@ def _database() -> str:
 
 
 BACKLOG = 2048
+# Of the lines of a log those that name a cause. A server that finds no data folder says so without a level.
+CAUSE = re.compile(r"FATAL|DETAIL|PANIC|ERROR|error:|could not")
 EVERY_IPV6 = "::"
 
 
@@ -121,5 +123,5 @@ def require_database(*, will_migrate: bool = False, allows_moved: bool = False) 
 def database_sentence(error: DatabaseError | PsycopgError) -> str:
     """Return one sentence on why the database can't be used; of an embedded one's log only what ended it."""
     reason, *log = str(error).strip().splitlines()
-    fatal = [line.partition(":  ")[2] or line for line in log if re.search(r"FATAL|DETAIL|PANIC|ERROR|error:", line)]
-    return " ".join([f"The database can't be used: {reason}", *fatal])
+    causes = [line.partition(":  ")[2] or line for line in log if CAUSE.search(line)]
+    return " ".join([f"The database can't be used: {reason}", *causes])

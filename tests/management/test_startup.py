@@ -16,6 +16,10 @@ REASON = "PostgreSQL's data can't be made (postgres failed)."
         ('LOG:  starting\nERROR:  extension "vector" is not available', ' extension "vector" is not available'),
         ("FATAL:  could not map memory\nHINT:  less", " could not map memory"),
         ("initdb: error: could not create folder", " initdb: error: could not create folder"),
+        (
+            'postgres: could not access directory "/data": no right\nRun initdb',
+            ' postgres: could not access directory "/data": no right',
+        ),
         ("LOG:  starting", ""),
     ],
 )
