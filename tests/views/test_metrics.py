@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from decimal import Decimal
 
 import pytest
 from django.utils import timezone
@@ -11,8 +12,11 @@ from django.utils import timezone
 from chatsite.health.database_probe import NO_ANSWER, DatabaseCheck
 from chatsite.health.probe import Finding
 from chatsite.health.readiness import close_probes
-from conversations.models import Completion, Run
+from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.money.usage import Usage
+from conversations.models import Completion, Run, WorkerHeartbeat
 from conversations.runs.claim import claim_runs
+from conversations.runs.heartbeat import beat
 from conversations.runs.reaper import reap_once
 from conversations.selectors.figures import live_gauges
 from conversations.services.backups.backup_schedule import (
@@ -106,6 +110,29 @@ def test_runs_and_their_ages_are_told(figures):
     assert running['windowseat_runs{state="running"}'] == before['windowseat_runs{state="running"}'] + 1
     assert running["windowseat_queue_age_seconds"] == 0
     assert running["windowseat_lease_over_seconds"] < 0
+
+
+def test_workers_are_counted_by_their_heartbeats(figures):
+    assert figures()["windowseat_workers_alive"] == 0
+    beat("one"), beat("silent")
+    WorkerHeartbeat.objects.filter(pk="silent").update(seen_at=timezone.now() - dt.timedelta(seconds=11))
+    assert figures()["windowseat_workers_alive"] == 1
+
+
+def test_money_that_is_held_and_what_a_provider_reports_are_told(figures):
+    before = figures()
+    reply = post(begin(make_user("alice")), "Hello").reply
+    row = open_for(prepare_reply(reply.pk), prices=UnitPrices(Decimal(1), Decimal(2)))
+    assert figures()["windowseat_reserved_usd"] > before["windowseat_reserved_usd"]
+    settle_completion(row, Outcome(text="Hi", usage=Usage(60, 10, cached_input_tokens=40, reasoning_tokens=4)))
+    after = figures()
+    assert after["windowseat_reserved_usd"] == before["windowseat_reserved_usd"]
+    kinds = {"input": 60, "cached_input": 40, "output": 10, "reasoning": 4}
+    grown = {name: after[name] - before.get(name, 0) for name in after if "_tokens_" in name or "spent_usd_t" in name}
+    assert {kind: grown[f'windowseat_tokens_total{{kind="{kind}"}}'] for kind in kinds} == kinds
+    assert grown["windowseat_spent_usd_total"] == pytest.approx((60 + 2 * 10) / 1_000_000)
+    ratio = after["windowseat_input_estimate_ratio_sum"] - before.get("windowseat_input_estimate_ratio_sum", 0)
+    assert ratio == pytest.approx(60 / row.estimated_input_tokens)
 
 
 def test_a_settled_request_and_a_lease_that_is_over_are_counted(figures, django_capture_on_commit_callbacks):

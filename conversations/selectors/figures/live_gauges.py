@@ -1,4 +1,4 @@
-"""Gauges of the whole site, for metrics: runs by state, ages of queue and leases, money reserved, database pool.
+"""Gauges of the whole site, for metrics: workers, runs by state, ages of queue and leases, money reserved, pools.
 
 They are read in one statement when metrics are scraped, at most once in `KEPT_SECONDS`, and backups in one more where
 they are scheduled. Where processes share metrics, each writes down its own pool every few seconds, and what is scraped
@@ -21,6 +21,7 @@ from prometheus_client.registry import Collector
 from chatsite.health.database_probe import NO_ANSWER
 from chatsite.health.readiness import readiness
 from conversations.metrics import are_metrics_shared
+from conversations.models.worker_heartbeat import HEARTBEAT_VALID
 
 from .backup_status import backup_status
 
@@ -32,7 +33,9 @@ SELECT count(*) FILTER (WHERE state = 'waiting'), count(*) FILTER (WHERE state =
        coalesce(extract(epoch FROM statement_timestamp() - min(waiting_since) FILTER (WHERE state = 'waiting')), 0),
        coalesce(extract(epoch FROM statement_timestamp() - min(lease_until) FILTER (WHERE state = 'running')), 0),
        (SELECT coalesce(sum(reserved_usd), 0) FROM conversations_spending WHERE user_id IS NULL AND period = 'day'
-        AND begins_on >= current_date - 1)
+        AND begins_on >= current_date - 1),
+       (SELECT count(*) FROM conversations_workerheartbeat
+        WHERE seen_at > statement_timestamp() - make_interval(secs => %s))
 FROM conversations_run WHERE state <> 'ended'
 """
 POOL = {
@@ -61,11 +64,12 @@ class LiveGauges(Collector):
         # It would be waited for in vain, for longer than some scrapes wait; they would call the process down.
         is_silent = ready.findings["database"] == NO_ANSWER
         if not is_silent and (row := self._current_row()) is not None:
-            *runs, queue_seconds, lease_over_seconds, reserved_usd, backup = row
+            *runs, queue_seconds, lease_over_seconds, reserved_usd, workers, backup = row
             family = GaugeMetricFamily("windowseat_runs", "Runs that have not ended, by state.", labels=["state"])
             for state, number in zip(RUN_STATES, runs, strict=True):
                 family.add_metric([state], number)
             yield family
+            yield _gauge("workers_alive", "Workers that claim runs.", workers)
             yield _gauge("queue_age_seconds", "How long the run that has waited longest waits.", queue_seconds)
             yield _gauge(
                 "lease_over_seconds",
@@ -90,7 +94,7 @@ class LiveGauges(Collector):
 def _read_gauges() -> tuple[Any, ...] | None:
     try:
         with connection.cursor() as cursor:
-            cursor.execute(GAUGES)
+            cursor.execute(GAUGES, [HEARTBEAT_VALID.total_seconds()])
             row = cursor.fetchone()
         return *row, backup_status() if settings.BACKUP_EVERY_HOURS else None
     except Exception:  # whatever is wrong with the database, the metrics of the process are told
