@@ -16,6 +16,7 @@ from chatsite.accounts.models import AttemptCount, User
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import code_of, confirm, give_app, wrong_code
 from tests.support.concurrent_users import at_once
+from tests.support.site_commands import read_settings
 
 pytestmark = pytest.mark.django_db
 AT_ONCE = 100
@@ -77,6 +78,11 @@ def test_a_closed_site_sends_no_mail_to_strangers(ada, settings):
     answers = [Client().post(RESET, {"email": email}) for email in (ada.email, "nobody@example.org")]
     assert {answer.headers["Location"] for answer in answers} == {f"{RESET}done/"}
     assert [sent.to for sent in mail.outbox] == [[ada.email]]
+
+
+@pytest.mark.parametrize(("sign_up", "is_mailed"), [("open", True), ("invitation", False), ("closed", False)])
+def test_strangers_are_mailed_only_where_they_may_sign_up(tmp_path, sign_up, is_mailed):
+    assert read_settings("ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS", VAR_DIR=tmp_path, SIGN_UP=sign_up) == (is_mailed,)
 
 
 def test_resets_of_one_address_are_limited_wherever_they_are_asked_for(ada):

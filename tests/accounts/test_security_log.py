@@ -11,7 +11,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from chatsite.accounts.models import AttemptCount, SecurityEvent, SecurityEventKind
+from chatsite.accounts.gate.attempts import MAX_PER_ACCOUNT
+from chatsite.accounts.gate.passwords import set_password
+from chatsite.accounts.models import AttemptCount, Gate, SecurityEvent, SecurityEventKind
 from chatsite.accounts.security.security_log import (
     FURTHER_LEFT_OUT,
     MOST_FROM_NETWORK,
@@ -21,7 +23,7 @@ from chatsite.accounts.security.security_log import (
 from conversations.runs.reaper import tidy_once
 from conversations.services.portability.delete_account import delete_account
 from tests.accounts.conftest import PASSWORD
-from tests.accounts.factors import code_of, confirm, give_app, wrong_code
+from tests.accounts.factors import code_of, confirm, give_app, set_up_app, wrong_code
 from tests.support.append_only import mended_log
 from tests.support.people import make_user
 
@@ -66,6 +68,44 @@ def test_factors_and_their_codes_are_recorded(ada, sign_in):
     browser.post("/accounts/2fa/totp/deactivate/")
     assert kinds()[2:] == ["factor_removed"]
     assert SecurityEvent.objects.first().about == "totp"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_factor_that_is_added_and_codes_that_are_renewed_are_recorded(ada, sign_in):
+    sign_in(browser := Client(), confirm(ada).email)
+    browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    set_up_app(browser)
+    browser.post("/accounts/2fa/recovery-codes/generate/")
+    added = SecurityEvent.objects.filter(kind="factor_added").values_list("user", "about")
+    assert set(added) == {(ada.pk, "totp"), (ada.pk, "recovery_codes")}
+    assert kinds()[-1] == "codes_renewed"
+
+
+def test_attempts_at_the_gate_are_recorded(ada):
+    Gate.objects.create(mode="shared")
+    set_password("a window seat, please")
+    browser = Client(REMOTE_ADDR="203.0.113.9")
+    browser.force_login(ada)
+    for _ in range(MAX_PER_ACCOUNT + 2):
+        browser.post("/gate/", {"gate_password": "guess"})
+    AttemptCount.objects.all().delete()
+    browser.post("/gate/", {"gate_password": "a window seat, please"})
+    assert kinds() == ["signed_in", *["gate_failed"] * MAX_PER_ACCOUNT, "gate_limited", "gate_entered"]
+    at_the_gate = SecurityEvent.objects.filter(kind__startswith="gate_")
+    assert set(at_the_gate.values_list("user", "network", "about")) == {(ada.pk, "203.0.113.9", "")}
+
+
+def test_a_reset_and_another_address_are_recorded(ada, client, sign_in, mailed_path):
+    client.post("/accounts/password/reset/", {"email": ada.email})
+    form = client.get(mailed_path(), follow=True).redirect_chain[-1][0]
+    client.post(form, {"password1": "another-horse-battery", "password2": "another-horse-battery"})
+    assert kinds() == ["password_reset"]
+    sign_in(client, ada.email, "another-horse-battery")
+    page = client.post("/accounts/email/", {"email": "lovelace@example.org", "action_add": ""}).headers["Location"]
+    client.post(page, {"password": "another-horse-battery"})
+    client.post(mailed_path())
+    assert kinds()[-1] == "email_changed"
+    assert {user for (user,) in SecurityEvent.objects.values_list("user")} == {ada.pk}
 
 
 def test_a_change_of_password_is_recorded(ada, client, sign_in):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 import threading
 
 import psycopg
@@ -8,16 +9,21 @@ from asgiref.sync import sync_to_async
 from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import AsyncClient
+from django.utils import timezone
 from psycopg import errors
 
-from chatsite.health.database_probe import reason_of
+from chatsite.health.database_probe import USE_DISK, connect_briefly, reason_of
 from chatsite.health.probe import OK, Finding, Probe
 from chatsite.health.readiness import close_probes
 from chatsite.middleware import health
 from chatsite.schema.history import CREATE_TABLE
-from conversations.models import WorkerHeartbeat
+from conversations.models import Run, WorkerHeartbeat
+from conversations.runs.claim import claim_runs
+from conversations.selectors.figures.worker_status import WorkerStatus
+from conversations.worker_probe import judge_workers
 from tests.faults.databases import new_database
 from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.people import begin, make_user, post
 
 OLDER = (
     "The database is older than this version of Windowseat: 1 migration is not applied. "
@@ -266,5 +272,40 @@ def refuse_to_start(thread):
     raise RuntimeError("can't start new thread")
 
 
-def test_a_role_without_rights_to_the_tables_is_told():
-    assert reason_of(errors.InsufficientPrivilege()) == "the database's role lacks rights to the tables"
+@pytest.mark.parametrize(("error", "reason"), [
+    (errors.InsufficientPrivilege(), "the database's role lacks rights to the tables"),
+    (errors.DiskFull("could not write to file"), "the database's disk is full"),
+    (psycopg.OperationalError("connection is lost"), "the database does not answer"),
+])  # fmt: skip
+def test_each_reason_is_told_as_one_sentence(error, reason):
+    assert reason_of(error) == reason
+
+
+def test_a_look_writes_to_the_disk_of_the_data():
+    """Or a full disk would not be told: reading works there."""
+    with connect_briefly() as session:
+        plan = session.execute(f"EXPLAIN (ANALYZE) {USE_DISK}").fetchall()
+    assert "external merge  Disk" in str(plan)
+
+
+@pytest.mark.parametrize(("alive", "waited", "lease_over", "reason"), [
+    (1, None, 0.0, ""),
+    (1, 29.0, 14.0, ""),
+    (1, 31.0, 0.0, "a reply has waited for a worker for 31 seconds"),
+    (1, None, 16.0, "the lease of a reply has been over for 16 seconds"),
+    (0, 31.0, 16.0, "no worker is alive; 2 replies wait for one"),
+])  # fmt: skip
+def test_what_waits_too_long_is_told(alive, waited, lease_over, reason):
+    status = WorkerStatus(alive, None, waiting=2, oldest_waiting_seconds=waited)
+    found = judge_workers(status, lease_over)
+    assert (found.state, found.reason) == ("degraded" if reason else "ok", reason)
+
+
+@committed
+def test_a_lease_that_is_long_over_is_told(client, worker):
+    reply = post(begin(make_user("alice")), "Hello").reply
+    claim_runs("here:1:abc", limit=1)
+    Run.objects.filter(reply=reply).update(lease_until=timezone.now() - dt.timedelta(minutes=1))
+    found = client.get("/readyz", headers={"accept": "application/json"}).json()["checks"]["worker"]
+    assert found["state"] == "degraded"
+    assert found["reason"].startswith("the lease of a reply has been over for 6")

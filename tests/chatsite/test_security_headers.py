@@ -2,8 +2,10 @@ import pytest
 
 from chatsite.accounts.models import User
 from chatsite.middleware.security_headers import DIRECTIVES
+from tests.support.site_commands import read_settings
 
 pytestmark = pytest.mark.django_db
+SECONDS_OF_A_YEAR = 365 * 24 * 60 * 60
 
 
 def policy_of(response) -> dict[str, list[str]]:
@@ -58,3 +60,17 @@ def test_a_static_file_is_in_no_frame_and_not_for_other_sites(client, settings):
 def test_a_static_file_may_be_kept(client, settings):
     settings.SERVESTATIC_USE_FINDERS = True
     assert "no-store" not in client.get("/static/css/tokens.css").headers["Cache-Control"]
+
+
+@pytest.mark.parametrize(("hsts", "reach"), [
+    ("host", (SECONDS_OF_A_YEAR, False, False)),
+    ("subdomains", (SECONDS_OF_A_YEAR, True, False)),
+    ("preload", (SECONDS_OF_A_YEAR, True, True)),
+])  # fmt: skip
+def test_browsers_are_told_how_far_https_alone_reaches(tmp_path, hsts, reach):
+    told = "SECURE_HSTS_SECONDS", "SECURE_HSTS_INCLUDE_SUBDOMAINS", "SECURE_HSTS_PRELOAD"
+    address = {
+        "SITE_URL": "https://chat.example.org",
+        "SECRET_KEY": "a-secret-of-a-test-that-is-long-enough-to-be-taken",
+    }
+    assert read_settings(*told, VAR_DIR=tmp_path, HSTS=hsts, **address) == reach

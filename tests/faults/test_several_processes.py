@@ -10,6 +10,7 @@ from contextlib import suppress
 import psutil
 import pytest
 
+from conversations.selectors.figures.live_gauges import POOL
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 from .conftest import checked
@@ -138,6 +139,7 @@ def test_the_metrics_are_the_sums_of_all(site):
     wait_for(lambda: metrics(site)["windowseat_open_sockets"] == 2.0, "the sockets of both are counted")
     assert metrics(site)['windowseat_replies_ended_total{state="complete"}'] == before + 1
     wait_for(lambda: metrics(site)["windowseat_database_pool_size"] >= 3, "the pools of all three are counted")
+    assert {f"windowseat_database_{name}" for name in POOL} <= metrics(site).keys()
     killed = web_processes(site)[0]
     killed.kill()
     wait_for(lambda: metrics(site)["windowseat_open_sockets"] == 1.0, "those of the dead one are not")

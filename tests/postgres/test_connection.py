@@ -95,6 +95,14 @@ def test_the_servers_limits_go_along_with_the_connection(connect, limit, value):
     assert connect().execute(f"SHOW {limit}").fetchone() == (value,)
 
 
+def test_a_connection_that_is_dead_is_given_up_by_the_network(connect):
+    told = connect().info.get_parameters()
+    assert {name: told.get(name) for name in limits.NETWORK_LIMITS} == {
+        name: str(value) for name, value in limits.NETWORK_LIMITS.items()
+    }
+    assert {"connect_timeout", "keepalives_idle", "tcp_user_timeout"} <= limits.NETWORK_LIMITS.keys()
+
+
 def test_options_of_the_url_take_precedence(connect):
     connection = connect(options="-c statement_timeout=3000")
     assert connection.execute("SHOW statement_timeout").fetchone() == ("3s",)

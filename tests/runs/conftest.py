@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import io
+import json
+import logging
+
 import pytest
 
+from chatsite.configuration.logs import line_formatter
 from conversations.runs.worker import Worker
 from tests.support.upstream import serve_upstream
 
@@ -25,6 +30,18 @@ def provider(settings, upstream):
         )
 
     return use
+
+
+@pytest.fixture
+def log_lines():
+    """A function that returns the lines of the site's log with an event, with the ids of what they are about."""
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(line_formatter(log_format="json"))
+    logger = logging.getLogger("conversations")
+    logger.addHandler(handler)
+    yield lambda event: [line for line in map(json.loads, written.getvalue().splitlines()) if event in line["event"]]
+    logger.removeHandler(handler)
 
 
 @pytest.fixture

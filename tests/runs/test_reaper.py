@@ -66,6 +66,23 @@ def test_a_reply_whose_worker_is_gone_is_interrupted_and_keeps_its_text(abandone
     assert (abandoned.content, abandoned.content_tokens > 0) == ("As I was say", True)
 
 
+@pytest.mark.parametrize(("state", "event"), [
+    ("abandoned", "a reply was ended because the lease of its worker was over"),
+    ("silent", "a reply is made again because the lease of its worker was over"),
+])  # fmt: skip
+def test_each_lease_that_is_over_is_one_line_of_the_log(
+    request, state, event, log_lines, django_capture_on_commit_callbacks
+):
+    reply = request.getfixturevalue(state)
+    expire_lease(reply)
+    with django_capture_on_commit_callbacks(execute=True):
+        reap_once()
+    [line] = log_lines("lease of its worker")
+    assert (line["event"], line["level"]) == (event, "warning")
+    assert (line["reply_id"], line["run_id"]) == (reply.pk, reply.run.pk)
+    assert (line["user_id"], line["worker"], line["attempt"]) == (reply.conversation.owner_id, "dead", 1)
+
+
 def test_what_it_used_is_estimated(abandoned):
     expire_lease(abandoned)
     reap_once()

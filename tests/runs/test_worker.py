@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 from psycopg import DatabaseError
 
+from conversations import metrics
 from conversations.core.errors.stored_errors import sentence_for
 from conversations.core.money.unit_prices import UnitPrices, cost_usd
 from conversations.core.money.usage import Usage
@@ -26,6 +27,9 @@ from tests.support.people import begin, make_user, path_of, post
 from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
+SECRET_WORDS = "A kingfisher by the lake"
+RUN_IDS = ("run_id", "reply_id", "user_id", "conversation_id")
+REPEATED = "windowseat_provider_requests_repeated_total"
 PRICES = UnitPrices(Decimal(1), Decimal(2), Decimal("0.5"))
 
 
@@ -190,6 +194,25 @@ async def test_a_provider_that_is_away_for_a_moment_is_asked_again(worker, provi
     assert rows == [(1, "provider_unavailable"), (2, "provider_unavailable"), (3, "")]
 
 
+async def test_each_repetition_is_one_line_of_the_log_and_counted(worker, provider, log_lines):
+    def repeated():
+        return metrics.REGISTRY.get_sample_value(REPEATED, {"error_code": "provider_unavailable"}) or 0
+
+    before = repeated()
+    provider("status-503-times-2")
+    reply = await ended((await in_thread(ask, SECRET_WORDS)).reply)
+    lines = log_lines("made again after a pause")
+    assert [(line["attempt"], line["error_code"]) for line in lines] == [(n, "provider_unavailable") for n in (1, 2)]
+    run = await in_thread(lambda: Run.objects.select_related("reply__conversation").get(reply=reply))
+    conversation = run.reply.conversation
+    ids = {"run_id": run.pk, "reply_id": reply.pk, "user_id": conversation.owner_id}
+    for line in lines:
+        assert ids | {"conversation_id": str(conversation.public_id)} == {name: line[name] for name in RUN_IDS}
+        assert SECRET_WORDS not in str(line)
+        assert "sk-canary" not in str(line)
+    assert repeated() - before == 2
+
+
 async def test_it_gives_up_after_two_retries(worker, provider, upstream):
     provider("status-500")
     assert (await ended((await in_thread(ask)).reply)).error_code == "provider_unavailable"
@@ -270,7 +293,7 @@ async def test_draining_lets_replies_end(worker, provider, upstream):
     assert (await in_thread(Message.objects.get, pk=posted.reply.pk)).state == "complete"
 
 
-async def test_draining_interrupts_what_takes_too_long(worker, provider):
+async def test_draining_interrupts_what_takes_too_long(worker, provider, log_lines):
     provider("endless")
     posted = await in_thread(ask)
     await text_has_come(posted.reply)
@@ -278,6 +301,19 @@ async def test_draining_interrupts_what_takes_too_long(worker, provider):
     reply = await ended(posted.reply)
     assert (reply.state, reply.error_code) == ("interrupted", "reply_interrupted")
     assert reply.content
+    [interrupted], [drained] = log_lines("the reply was interrupted"), log_lines("the run worker has drained")
+    assert interrupted["reply_id"] == reply.pk
+    assert (drained["worker"], drained["replies"]) == (worker.name, 1)
+
+
+async def test_a_lease_that_was_lost_is_one_line_of_the_log(worker, provider, log_lines):
+    provider("endless")
+    posted = await in_thread(ask)
+    await text_has_come(posted.reply)
+    await in_thread(Run.objects.filter(reply=posted.reply).update, worker="another", attempt=2)
+    await wait_until(lambda: log_lines("the reply was interrupted"))
+    [lost] = log_lines("the lease of a reply was lost")
+    assert (lost["reply_id"], lost["attempt"]) == (posted.reply.pk, 1)
 
 
 async def test_draining_leaves_a_reply_of_which_nothing_has_come_to_another_worker(worker, provider, upstream):

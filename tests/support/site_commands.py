@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -50,6 +51,17 @@ def run_site_command(*arguments, refused: bool = False, **settings) -> str:
     assert bool(process.returncode) == refused, said
     assert "Traceback" not in said
     return said
+
+
+def read_settings(*names: str, **settings: object) -> tuple[object, ...]:
+    """Return what the settings *names* of Django are where a site has *settings*."""
+    program = f"from chatsite import settings; print(repr(tuple(getattr(settings, name) for name in {names!r})))"
+    command = [sys.executable, "-c", program]
+    said = subprocess.run(
+        command, cwd=PROJECT, env=environment(settings), check=True, capture_output=True, text=True
+    ).stdout
+    told: tuple[object, ...] = ast.literal_eval(said)
+    return told
 
 
 def fill_site(**settings) -> None:

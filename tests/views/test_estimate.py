@@ -7,12 +7,14 @@ import re
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.db import connection
 from django.test import AsyncClient
 from django.urls import reverse
 
 from conversations.core.window.policies import WindowPolicy
 from conversations.models import Completion, Message, Scenario
 from conversations.providers.catalog.language_models import default_language_model, language_models
+from conversations.services.messages import estimate_draft
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
@@ -74,6 +76,20 @@ def test_the_estimate_tells_which_messages_are_pinned_and_which_are_out(client, 
     assert figures["pins"] == [message_of(conversation, "one").pk]
     assert figures["excluded"] == [excluded.pk]
     assert figures["left_out"] == {str(excluded.pk): "excluded"}
+
+
+@pytest.mark.parametrize("name", ["estimate", "preview"])
+def test_a_long_draft_holds_no_connection_while_it_is_counted(client, conversation, name, monkeypatch):
+    held, count = [], estimate_draft.draft_message
+
+    def look(content, **named):
+        held.append(connection.connection is not None)
+        return count(content, **named)
+
+    monkeypatch.setattr(estimate_draft, "draft_message", look)
+    for content in ("short", "long " * 5_000):
+        assert ask(client, name, conversation, content).status_code == 200
+    assert held == [True, False]
 
 
 def test_a_draft_that_does_not_fit_has_no_window_but_a_reason(client, conversation):
