@@ -79,6 +79,12 @@ def endless_pages() -> bytes:
     return make_pdf_of_objects(CATALOG, *levels, PAGE)
 
 
+def repeated_page(times: int) -> bytes:
+    """A page tree with the same page again and again: of 600 kB, 100,000 times."""
+    pages = b"<</Type /Pages /Kids [%s] /Count %d>>" % (b"3 0 R " * times, times)
+    return make_pdf_of_objects(CATALOG, pages, PAGE, stream(zlib.compress(b"BT /F1 12 Tf (boom) Tj ET ")))
+
+
 def circular_content() -> bytes:
     form = b"<</Type /XObject /Subtype /Form /Resources <</XObject <</X 5 0 R>>>> /Length 12>>"
     form += b"\nstream\n/X Do /X Do \nendstream"
@@ -201,6 +207,7 @@ BOMBS = (
     Bomb("flate bomb.pdf", flate_bomb, COSTLY),
     Bomb("cyclic page tree.pdf", cyclic_pages, (DocumentDamaged, DocumentTooCostly, DocumentScanned)),
     Bomb("endless page tree.pdf", endless_pages, COSTLY),
+    Bomb("repeated page.pdf", lambda: repeated_page(1_000), COSTLY),
     Bomb("circular content.pdf", circular_content, (DocumentScanned, DocumentTooCostly)),
     Bomb("truncated 2 of 10.pdf", truncated_pdf(2), (*DAMAGED, DocumentScanned, None)),
     Bomb("truncated 5 of 10.pdf", truncated_pdf(5), (*DAMAGED, DocumentScanned, None)),

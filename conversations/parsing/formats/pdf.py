@@ -25,6 +25,7 @@ from conversations.parsing.parsed import MOST_CHARACTERS, ReportProgress, Skippe
 
 EDGE_LINES = 2
 FEWEST_PAGES_OF_RUNNING_LINE = 3
+MOST_REPEATS = 100  # of one page in the page tree; none that a program writes for people repeats any
 NUMBER = re.compile(r"\d+")
 # Prose goes on in small letters after a line that is full; a short line may be one of a list or an address.
 LINE_GOES_ON = re.compile(r"(?<=[^\n]{39}[^\n.!?…:;])\n(?=[a-zß-öø-ÿα-ωа-яё])")
@@ -80,11 +81,16 @@ def _open(content: bytes) -> PdfReader:
 
 
 def _pages(reader: PdfReader, report: ReportProgress) -> list[Page]:
-    """Return all undamaged pages. Raises if there is none, or if there is more text than can be stored."""
+    """Return all undamaged pages. Raises if there is none, one is repeated without end, or the text is too long."""
     count = len(reader.pages)
     pages: list[Page] = []
+    repeats: Counter[int] = Counter()
     damaged = characters = 0
     for number, page in enumerate(reader.pages, start=1):
+        if page.indirect_reference:
+            repeats[page.indirect_reference.idnum] += 1
+            if repeats[page.indirect_reference.idnum] > MOST_REPEATS:
+                raise DocumentTooCostly
         text = _text(page)
         damaged += text is None
         characters += len(text or "")
