@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,15 @@ def test_readme_names_the_commands_that_everyone_needs():
 
 def test_the_policy_in_the_documents_is_the_one_that_is_tested():
     assert f"```python\n{read('tests/support/example_policy.py')}```" in read("docs/window.md")
+
+
+def test_the_asvs_review_has_each_requirement_once_and_counts_its_verdicts():
+    page = read("docs/asvs.md")
+    rows = re.findall(r"^\| (\d+)\.(\d+)\.(\d+) [^|]+\| ([a-z ]+) \| [^|]+\|$", page, flags=re.MULTILINE)
+    assert len({(chapter, section, number) for chapter, section, number, _ in rows}) == len(rows) == 253
+    verdicts = ("holds", "partly", "open", "operator", "not applicable")
+    counted = Counter((chapter, verdict) for chapter, _, _, verdict in rows)
+    for chapter, cells in re.findall(r"^\| (\d+) [A-Z][^|]+\|(.*)\|$", page, flags=re.MULTILINE):
+        assert [int(cell.strip() or 0) for cell in cells.split("|")] == [counted[chapter, each] for each in verdicts]
+    total = Counter(verdict for *_, verdict in rows)
+    assert f"| **all 253** | {' | '.join(f'**{total[each]}**' for each in verdicts)} |" in page
