@@ -33,6 +33,8 @@ from .repeated_work import repeat_work
 logger = logging.getLogger(__name__)
 LAST_WORDS_SECONDS = 5.0
 REST_SHARE = 0.25  # of the time that the batch took
+# From the end of a reply to the batch that indexes it: the ends of others come into the same one, at little more cost.
+GATHER_SECONDS = 0.5
 
 
 class MessageIndexer:
@@ -42,6 +44,7 @@ class MessageIndexer:
         self._more, self._to_embed = asyncio.Event(), asyncio.Event()
         self._subscriber: Subscriber | None = None
         self._duties: list[asyncio.Task[None]] = []
+        self._gathering: asyncio.TimerHandle | None = None
         self._label = ""  # of the embeddings model by whose name vectors were looked through
 
     async def start(self) -> None:
@@ -58,12 +61,19 @@ class MessageIndexer:
         """Stop after the batch that is being written; what is behind is found by the next start."""
         if self._subscriber:
             unsubscribe(MESSAGES, self._subscriber)
+        if self._gathering:
+            self._gathering.cancel()
         for duty in self._duties:
             duty.cancel()
         if self._duties:
             await asyncio.wait(self._duties, timeout=LAST_WORDS_SECONDS)
 
     def _hear(self, payload: str) -> None:
+        if self._gathering is None:
+            self._gathering = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._gathering = None
         self._more.set()
 
     async def _index_next(self) -> bool:

@@ -21,7 +21,8 @@ from tests.benchmarks._site import temporary_site
 from tests.support.source import PROJECT
 
 POSTED = 200  # questions, each with a reply
-SHORTEST = 40  # characters of a paragraph that is a message
+PEOPLE = 20  # who have said something since the last batch
+SHORTEST, LONGEST = 40, 4_000  # characters of a paragraph that is a message, which a long table is not
 SIZES = {
     "content": "(SELECT sum(octet_length(content)) FROM conversations_message)",
     "messages, with their indexes": "pg_total_relation_size('conversations_message')",
@@ -38,7 +39,11 @@ def measure(*, messages: int) -> Figures:
     with temporary_site(MESSAGES_PER_MINUTE="0"):
         from django.db import connection
 
-        from conversations.services.message_index.index_messages import index_conversation, rebuild_index
+        from conversations.services.message_index.index_messages import (
+            index_conversation,
+            index_next_batch,
+            rebuild_index,
+        )
         from conversations.services.replies.end_reply import COMPLETE, end_reply
         from tests.support.people import begin, make_user, post
 
@@ -58,6 +63,14 @@ def measure(*, messages: int) -> Figures:
         with times.taken("indexing at once"):
             rebuild_index(conversation.pk)
         times.counts["indexing at once"] = messages // 2
+        others = [begin(make_user(f"person{number}")) for number in range(PEOPLE)]
+        for _ in range(POSTED // PEOPLE):
+            for each in others:
+                each.refresh_from_db()
+                end_reply(post(each, next(contents)).reply.pk, COMPLETE, content=next(contents))
+            with times.taken("indexing with others"):
+                index_next_batch()
+        times.counts["indexing with others"] *= PEOPLE
         with connection.cursor() as cursor:
             for table in ("conversations_messagepostings", "conversations_messagepassage", "conversations_message"):
                 cursor.execute(f"VACUUM FULL {table}")  # what was made twice is not measured
@@ -69,7 +82,7 @@ def measure(*, messages: int) -> Figures:
 def paragraphs() -> list[str]:
     """Return the paragraphs of the documents, in their order."""
     texts = [path.read_text(encoding="utf-8") for path in sorted((PROJECT / "docs").rglob("*.md"))]
-    return [part for text in texts for part in text.split(os.linesep * 2) if len(part) >= SHORTEST]
+    return [part for text in texts for part in text.split(os.linesep * 2) if SHORTEST <= len(part) <= LONGEST]
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.core.management import call_command
 from django.db import DataError, InternalError, OperationalError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from psycopg import errors
 
 from conversations.models import Message, MessageIndex, MessagePassage, MessagePostings, PathChange
@@ -185,10 +186,46 @@ def random_step(rng, conversation, texts):
 def test_the_index_equals_a_recount_after_whatever_was_done(conversation, monkeypatch, seed):
     rng = random.Random(seed)
     monkeypatch.setattr(index_messages, "MESSAGES_AT_ONCE", rng.choice((1, 2, 3, 200)))
+    monkeypatch.setattr(index_messages, "TOKENS_AT_ONCE", rng.choice((1, 200, 50_000)))
+    conversations = [conversation, begin(conversation.owner), begin(make_user("bob"))][: rng.randint(1, 3)]
     texts = [" ".join(rng.choices(WORDS, k=rng.choice((1, 3, 10, 100, 400)))) + rng.choice(".?") for _ in range(12)]
     for _ in range(rng.randint(1, 25)):
-        random_step(rng, conversation, texts)
-    indexed(conversation)
+        random_step(rng, rng.choice(conversations), texts)
+    while index_next_batch():
+        pass
+    for each in conversations:
+        indexed(each)
+    listed = MessagePostings.objects.filter(is_listed=True).values_list("owner_id", "lexeme")
+    assert sorted(listed) == sorted(set(MessagePostings.objects.values_list("owner_id", "lexeme")))
+
+
+def test_more_conversations_take_no_more_statements(conversation, django_assert_num_queries):
+    others = [begin(make_user(f"person{number}")) for number in range(4)]
+    for each in (conversation, *others):
+        say(each)
+        indexed(each)
+    say(conversation)
+    with CaptureQueriesContext(connection) as of_one:
+        assert index_next_batch()
+    for each in (conversation, *others):
+        say(each)
+    with django_assert_num_queries(len(of_one)):
+        assert index_next_batch()
+    for each in (conversation, *others):
+        assert not is_behind(each)
+        assert len(indexed(each)) == (6 if each == conversation else 4)
+
+
+def test_long_messages_of_many_are_not_indexed_at_once(conversation, monkeypatch):
+    monkeypatch.setattr(index_messages, "TOKENS_AT_ONCE", 100)
+    conversations = [conversation, *(begin(make_user(f"person{number}")) for number in range(3))]
+    for each in conversations:
+        say(each, "train " * 1_000)
+    assert index_next_batch()
+    assert MessagePassage.objects.values("message").distinct().count() == 1
+    while index_next_batch():
+        pass
+    assert all(len(set(indexed(each))) == 2 for each in conversations)
 
 
 def test_a_cut_in_the_second_chunk_leaves_the_first(db, monkeypatch):
@@ -197,7 +234,7 @@ def test_a_cut_in_the_second_chunk_leaves_the_first(db, monkeypatch):
     indexed(conversation)
     for position in (2_050, 2_048, 2_046):
         PathChange.objects.create(conversation=conversation, position=position)
-        index_messages.index_batch(conversation.pk)
+        index_messages.index_batch([conversation.pk])
         assert stored(conversation) == recounted(conversation)
     conversation.messages.filter(position__gte=2_047).update(active=False)
     PathChange.objects.create(conversation=conversation, position=2_047)
@@ -231,14 +268,14 @@ def of_the_server(kind, cause):
 )
 def test_a_conversation_that_cannot_be_indexed_does_not_hold_up_another(conversation, monkeypatch, error):
     other = begin(make_user("bob"))
-    say(conversation)
+    say(conversation, "This can't be split.")
     say(other)
     make = index_messages.make_rows
 
-    def fail_for_one(index, *arguments, **named):
-        if index.pk == conversation.pk:
+    def fail_for_one(drafts, *arguments, **named):
+        if drafts[0].text == "This can't be split.":
             raise error
-        return make(index, *arguments, **named)
+        return make(drafts, *arguments, **named)
 
     monkeypatch.setattr(index_messages, "make_rows", fail_for_one)
     assert index_next_batch()
@@ -336,7 +373,7 @@ def test_two_processes_never_index_one_conversation_at_once():
     conversation = begin(make_user("alice"))
     say(conversation)
     with ThreadPoolExecutor(1) as crew, transaction.atomic():
-        assert index_messages.index_batch(conversation.pk)
+        assert index_messages.index_batch([conversation.pk])
         assert crew.submit(closing, index_next_batch).result(timeout=60) is False
     assert len(indexed(conversation)) == 2
 
@@ -351,7 +388,7 @@ def test_rebuilding_waits_for_a_process_that_is_at_it(monkeypatch):
     monkeypatch.setattr(index_messages.time, "sleep", lambda _: waits.set())
     with ThreadPoolExecutor(1) as crew:
         with transaction.atomic():
-            assert index_messages._lock(conversation.pk)
+            assert index_messages._hold([conversation.pk])
             rebuilding = crew.submit(closing, rebuild_index, conversation.pk)
             assert waits.wait(60)
         rebuilding.result(timeout=60)
@@ -383,7 +420,7 @@ def test_an_account_is_deleted_while_its_messages_are_indexed(monkeypatch):
     monkeypatch.setattr("conversations.services.portability.delete_account.TRIES", 1)
     with ThreadPoolExecutor(1) as crew:
         with transaction.atomic():
-            assert index_messages.index_batch(conversation.pk)
+            assert index_messages.index_batch([conversation.pk])
             deleting = crew.submit(closing, delete_account, conversation.owner)
             wait_for_lock_waits()
         deleting.result(timeout=60)
@@ -406,7 +443,8 @@ def test_rebuilding_takes_today_s_search_language(conversation, settings):
     assert MessagePostings.objects.filter(lexeme="zug").exists()
 
 
-def test_what_others_say_is_indexed_before_the_rest_of_a_large_import(conversation):
+def test_what_others_say_is_indexed_before_the_rest_of_a_large_import(conversation, monkeypatch):
+    monkeypatch.setattr(index_messages, "CONVERSATIONS_AT_ONCE", 1)
     imported = [conversation, *(begin(conversation.owner) for _ in range(3))]
     for each in imported:
         say(each)

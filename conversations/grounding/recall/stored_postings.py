@@ -8,8 +8,9 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+from typing import NamedTuple
 
 from django.db import connection
 
@@ -28,19 +29,21 @@ CROSS JOIN LATERAL (
   WHERE conversation_id = {{conversation}} AND lexeme = asked.lexeme ORDER BY chunk DESC LIMIT 1
 ) AS newest
 """  # noqa: S608  # a constant of ours
-# Entries of one chunk, which is the last one or comes after it.
+# Entries of one chunk of each conversation, which is its last one or comes after it. Of the conversations of one owner
+# only one lists a lexeme that is new.
 APPEND = f"""
 INSERT INTO conversations_messagepostings AS stored
   (conversation_id, lexeme, chunk, entries, earlier, owner_id, is_listed)
-SELECT %(conversation)s, lexeme, %(chunk)s, entries, coalesce((
+SELECT conversation_id, lexeme, chunk, entries, coalesce((
   SELECT {COUNT_PASSAGES} FROM conversations_messagepostings AS before
-  WHERE before.conversation_id = %(conversation)s AND before.lexeme = fresh.lexeme AND before.chunk < %(chunk)s
+  WHERE before.conversation_id = fresh.conversation_id AND before.lexeme = fresh.lexeme AND before.chunk < fresh.chunk
   ORDER BY before.chunk DESC LIMIT 1
-), 0), %(owner)s, NOT EXISTS (
+), 0), owner_id, row_number() OVER (PARTITION BY owner_id, lexeme) = 1 AND NOT EXISTS (
   SELECT FROM conversations_messagepostings AS listed
-  WHERE listed.owner_id = %(owner)s AND listed.lexeme = fresh.lexeme AND listed.is_listed
+  WHERE listed.owner_id = fresh.owner_id AND listed.lexeme = fresh.lexeme AND listed.is_listed
 )
-FROM unnest(%(lexemes)s::text[], %(entries)s::bytea[]) AS fresh (lexeme, entries)
+FROM unnest(%s::bigint[], %s::bigint[], %s::int[], %s::text[], %s::bytea[])
+  AS fresh (conversation_id, owner_id, chunk, lexeme, entries)
 ON CONFLICT (conversation_id, lexeme, chunk) DO UPDATE
   SET entries = stored.entries || EXCLUDED.entries, is_listed = stored.is_listed OR EXCLUDED.is_listed
 """  # noqa: S608  # a constant of ours
@@ -85,22 +88,37 @@ class IndexedPassage(NamedTuple):
         return BEGINS_MESSAGE * self.begins_message + BEGINS_SESSION * self.begins_session
 
 
-def append_postings(conversation_id: int, owner_id: int, passages: Iterable[IndexedPassage]) -> None:
-    """Post *passages*, in the order of their ordinals, which are all behind those that are posted."""
+class IndexedConversation(NamedTuple):
+    """The next *passages* of a conversation, in the order of their ordinals."""
+
+    id: int
+    owner_id: int
+    passages: Sequence[IndexedPassage]
+
+
+def append_postings(conversations: Iterable[IndexedConversation]) -> None:
+    """Post the passages of different *conversations*, which are all behind those that are posted."""
+    chunks = [_chunks(conversation) for conversation in conversations]
+    with connection.cursor() as cursor:
+        # The first chunk of each, then the second: a row counts those of the chunks before.
+        for rows in zip_longest(*chunks, fillvalue=()):
+            columns = zip(*chain.from_iterable(rows), strict=True)
+            cursor.execute(APPEND, [list(column) for column in columns])
+
+
+def _chunks(conversation: IndexedConversation) -> Iterator[list[tuple[int, int, int, str, bytes]]]:
+    """Yield the rows of `APPEND` of one chunk after the other."""
     entries: dict[int, dict[str, bytearray]] = defaultdict(lambda: defaultdict(bytearray))
-    for passage in passages:
+    for passage in conversation.passages:
         chunk, place = divmod(passage.ordinal, CHUNK_PASSAGES)
         words = min(passage.words, MOST_COUNTED)
         entries[chunk][EVERY_PASSAGE] += ENTRY.pack(place, passage.flags, words)
         for lexeme, count in passage.counts.items():
             entries[chunk][lexeme] += ENTRY.pack(place, min(count, MOST_COUNTED), words)
-    with connection.cursor() as cursor:
-        for chunk, by_lexeme in sorted(entries.items()):
-            fresh: dict[str, Any] = {
-                "lexemes": list(by_lexeme),
-                "entries": [bytes(each) for each in by_lexeme.values()],
-            }
-            cursor.execute(APPEND, {"conversation": conversation_id, "owner": owner_id, "chunk": chunk, **fresh})
+    for chunk, by_lexeme in entries.items():
+        yield [
+            (conversation.id, conversation.owner_id, chunk, lexeme, bytes(each)) for lexeme, each in by_lexeme.items()
+        ]
 
 
 def cut_postings(conversation_id: int, ordinal: int) -> None:

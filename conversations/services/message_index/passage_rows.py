@@ -11,9 +11,9 @@ from conversations.core.recall.first_person import count_first_person_words
 from conversations.core.recall.sessions import SessionPlace, is_greeting, next_place
 from conversations.core.recall.split_message import split_message
 from conversations.core.window.budget import CountText
-from conversations.grounding.recall.lexeme_counts import LexemeCounts, count_lexemes
+from conversations.grounding.recall.lexeme_counts import LexemeCounts
 from conversations.grounding.recall.stored_postings import IndexedPassage
-from conversations.models import MessageIndex, MessagePassage
+from conversations.models import MessagePassage
 
 QUESTION_MARKS = ("?", "？")
 ROLES = ("user", "assistant")
@@ -118,43 +118,25 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def make_rows(
-    index: MessageIndex,
-    last: MessagePassage | None,
-    messages: Sequence[ReadMessage],
-    *,
-    count_text: CountText,
-) -> list[PassageRow]:
-    """Return the rows of *messages*, which follow the passage that is the *last* of the index so far."""
-    drafts = [
+def draft_passages(messages: Sequence[ReadMessage], *, encoding: str, count_text: CountText) -> list[PassageDraft]:
+    """Split *messages* into passages, counted in *encoding*."""
+    return [
         draft
         for message in messages
         if message.is_indexed
-        for draft in _drafts(message, encoding=index.encoding, count_text=count_text)
+        for draft in _drafts(message, encoding=encoding, count_text=count_text)
     ]
-    lexemes = count_lexemes([draft.text for draft in drafts], search_language=index.search_language)
-    return list(_numbered(drafts, lexemes, last))
 
 
-def _drafts(message: ReadMessage, *, encoding: str, count_text: CountText) -> Iterator[PassageDraft]:
-    spans = split_message(message.content)
-    first_person_words = count_first_person_words(message.content)
-    is_question = message.content.rstrip().endswith(QUESTION_MARKS)
-    for number, span in enumerate(spans):
-        text = message.content[span.start : span.end]
-        counted = len(spans) == 1 and message.encoding == encoding and len(text) == len(message.content)
-        tokens = message.content_tokens if counted else count_text(text)
-        place = (number, len(spans), span.start, span.end)
-        yield PassageDraft(message, *place, text, tokens, first_person_words, is_question)
-
-
-def _numbered(
-    drafts: Sequence[PassageDraft], lexemes: Sequence[LexemeCounts], last: MessagePassage | None
-) -> Iterator[PassageRow]:
+def make_rows(
+    drafts: Sequence[PassageDraft], lexemes: Sequence[LexemeCounts], *, last: MessagePassage | None
+) -> list[PassageRow]:
+    """Return the rows of *drafts* with their *lexemes*, which follow the passage that is the *last* one so far."""
     ordinal = last.ordinal + 1 if last else 0
     place, sums = _place_of(last), _sums_until(last)
     before = place
     tokens = _tokens_by_message(drafts)
+    rows: list[PassageRow] = []
     for offset, (draft, counted) in enumerate(zip(drafts, lexemes, strict=True)):
         message = draft.message
         if draft.number == 0 or place is None:
@@ -167,7 +149,20 @@ def _numbered(
             )
         begins_session = draft.number == 0 and (before is None or before.session != place.session)
         sums = sums.add(draft, place, counted.words, begins_session=begins_session)
-        yield PassageRow(draft, ordinal + offset, place, counted, sums, begins_session)
+        rows.append(PassageRow(draft, ordinal + offset, place, counted, sums, begins_session))
+    return rows
+
+
+def _drafts(message: ReadMessage, *, encoding: str, count_text: CountText) -> Iterator[PassageDraft]:
+    spans = split_message(message.content)
+    first_person_words = count_first_person_words(message.content)
+    is_question = message.content.rstrip().endswith(QUESTION_MARKS)
+    for number, span in enumerate(spans):
+        text = message.content[span.start : span.end]
+        counted = len(spans) == 1 and message.encoding == encoding and len(text) == len(message.content)
+        tokens = message.content_tokens if counted else count_text(text)
+        place = (number, len(spans), span.start, span.end)
+        yield PassageDraft(message, *place, text, tokens, first_person_words, is_question)
 
 
 def _tokens_by_message(drafts: Sequence[PassageDraft]) -> dict[int, int]:
