@@ -260,6 +260,8 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
 
     async def _send_snapshot(self, conversation: Conversation, frame: ConversationSync) -> None:
         """Follow first, then read: what is written between the two comes twice rather than never."""
+        if self.buffer.is_closed:  # frames of a page that has gone are still handled, but it reads no answer
+            return
         await self._follow(conversation)
         snapshot = await in_rendering_thread(conversation_snapshot)(
             conversation, frame.from_position, reader=self.reader

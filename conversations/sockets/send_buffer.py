@@ -14,11 +14,11 @@ class SendBuffer:
     """Payloads for one page, sent one after another. A page that reads nothing must not fill the memory.
 
     Then all that waits is dropped, the buffer *has_overflowed* and the page is closed, if it still hears that; it asks
-    for what it missed when it comes back.
+    for what it missed when it comes back. *is_closed* says that nothing is taken any more, as of a page that has gone.
     """
 
     def __init__(self, *, send: Callable[[str], Awaitable[None]], close: Callable[[], Awaitable[None]]) -> None:
-        self.has_overflowed = False
+        self.has_overflowed = self.is_closed = False
         self._send = send
         self._close = close
         self._payloads: asyncio.Queue[str] = asyncio.Queue()
@@ -29,12 +29,13 @@ class SendBuffer:
         self._sending = asyncio.create_task(self._send_forever())
 
     def stop(self) -> None:
+        self._drop()
         if self._sending:
             self._sending.cancel()
 
     def put(self, payload: str) -> None:
-        """Queue *payload*; after an overflow it is dropped."""
-        if self.has_overflowed:
+        """Queue *payload*; once the buffer is closed it is dropped."""
+        if self.is_closed:
             return
         self._characters += len(payload)
         self._payloads.put_nowait(payload)
@@ -42,8 +43,12 @@ class SendBuffer:
         # One payload alone may be of any size: a page that was closed over it would ask for it again, without end.
         if (waiting > 1 and self._characters > MOST_UNSENT_CHARACTERS) or waiting > MOST_UNSENT_FRAMES:
             self.has_overflowed = True
-            self._payloads = asyncio.Queue()
             self.stop()
+
+    def _drop(self) -> None:
+        """Take nothing any more, and forget what waits: a closed socket stays in memory until cycles are freed."""
+        self.is_closed = True
+        self._payloads = asyncio.Queue()
 
     async def _send_forever(self) -> None:
         try:
@@ -56,3 +61,5 @@ class SendBuffer:
                 with contextlib.suppress(Exception):
                     await self._close()
             raise
+        except OSError:  # as uvicorn says that the page has gone
+            self._drop()

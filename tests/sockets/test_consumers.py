@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from chatsite.accounts.models import Session
-from conversations.core.frames.definitions import FROM_PAGE
+from conversations.core.frames.definitions import FROM_PAGE, ConversationSync
 from conversations.models import Message, ToolCall
 from conversations.runs.claim import claim_runs
 from conversations.runs.worker import Worker
@@ -16,6 +16,8 @@ from conversations.services.messages.switch_version import switch_version
 from conversations.services.replies import wait_for_stop
 from conversations.services.replies.end_reply import STOPPED, end_reply
 from conversations.services.replies.stop_reply import stop_reply
+from conversations.sockets.consumers import PageConsumer
+from conversations.sockets.send_buffer import SendBuffer
 from tests.support.awaiting_approval import make_call_awaiting_approval
 from tests.support.people import begin, make_user, post
 from tests.support.sockets import Page, handshake, sign_in
@@ -359,3 +361,11 @@ async def test_a_foreign_origin_is_refused(alice, origin):
 @pytest.mark.parametrize("session_key", [None, "", "forged"])
 async def test_without_a_session_the_handshake_is_refused(transactional_db, settings, session_key):
     assert (await handshake(session_key, settings.SITE_URL).connect())[0] is False
+
+
+async def test_no_snapshot_is_made_for_a_page_that_has_gone(conversation):
+    consumer = PageConsumer()
+    consumer.subscriptions = None  # it follows nothing, either
+    consumer.buffer = SendBuffer(send=consumer._send_text, close=consumer._close_slow_page)
+    consumer.buffer.stop()
+    await consumer._send_snapshot(conversation, ConversationSync(conversation.public_id, from_position=0))

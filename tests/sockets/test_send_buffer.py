@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 
 from conversations.sockets import send_buffer
 from conversations.sockets.send_buffer import SendBuffer
@@ -12,14 +13,16 @@ from tests.support.patience import PATIENCE_SECONDS
 class Socket:
     """A page's socket; unless it *reads*, sending to it never ends."""
 
-    def __init__(self, *, reads: bool = True) -> None:
-        self.reads = reads
+    def __init__(self, *, reads: bool = True, is_gone: bool = False) -> None:
+        self.reads, self.is_gone = reads, is_gone
         self.sent: list[str] = []
         self.is_closed = asyncio.Event()
         self.buffer = SendBuffer(send=self.send, close=self.close)
         self.buffer.start()
 
     async def send(self, payload: str) -> None:
+        if self.is_gone:
+            raise OSError
         if not self.reads:
             await asyncio.Event().wait()
         self.sent.append(payload)
@@ -56,3 +59,29 @@ async def test_a_page_that_does_not_read_is_closed_and_what_waits_is_dropped(mon
     await asyncio.wait_for(socket.is_closed.wait(), timeout=PATIENCE_SECONDS)
     assert socket.buffer.has_overflowed
     assert socket.sent == []
+
+
+class Payload(str):
+    """A text whose end can be waited for."""
+
+
+async def test_nothing_is_kept_for_a_page_that_has_gone():
+    socket = Socket(is_gone=True)
+    socket.buffer.put("a")
+    while not socket.buffer.is_closed:
+        await asyncio.sleep(0)
+    payload = Payload("b")
+    kept = weakref.ref(payload)
+    socket.buffer.put(payload)
+    del payload
+    assert kept() is None
+
+
+async def test_what_waits_is_let_go_when_the_socket_is_closed():
+    socket = Socket(reads=False)
+    payload = Payload("a")
+    kept = weakref.ref(payload)
+    socket.buffer.put(payload)
+    del payload
+    socket.buffer.stop()
+    assert kept() is None
