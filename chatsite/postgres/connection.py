@@ -39,6 +39,7 @@ TRUSTED_SECONDS = 0.05  # after an answer: a connection of the pool is not asked
 MARGIN_SECONDS = 2.0  # for the server's own "canceling statement due to statement timeout" to arrive
 LOCK_SECONDS = 5.0
 IDLE_IN_TRANSACTION_SECONDS = 10.0  # also how long a dead connection may hold locks
+LONG_IDLE_SECONDS = 300
 CLIENT_CHECK_SECONDS = 2.0  # the server breaks a statement off this long after its connection was closed
 DRAIN_SECONDS = 1.0  # at least so long between two replacements of all, or each refusal would cost one
 # Of libpq, where it is TCP. Those that DATABASE_URL names take precedence.
@@ -114,6 +115,15 @@ def server_limits() -> str:
         "client_connection_check_interval": CLIENT_CHECK_SECONDS,
     }
     return " ".join(f"-c {name}={seconds * 1000:.0f}" for name, seconds in limits.items())
+
+
+def allow_long_idle() -> None:
+    """Let the present transaction be idle for minutes, while large rows are made for it.
+
+    Else the server ends it, and the same work begins again, for as often as it is tried.
+    """
+    with connections["default"].cursor() as cursor:
+        cursor.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{LONG_IDLE_SECONDS}s'")
 
 
 class LimitedConnection(psycopg.Connection[R]):

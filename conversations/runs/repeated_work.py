@@ -29,7 +29,7 @@ async def repeat_work(
         try:
             found = (is_told or may_wait is None or may_wait(await look_for_work())) and await work()
         except Exception:
-            logger.exception("the indexer could not do its work; it will be tried again")
+            logger.exception("it could not %s; it will be tried again", _name_of_work())
             found = False
         if found:
             is_told = True  # there may be more
@@ -38,3 +38,9 @@ async def repeat_work(
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(more.wait(), POLL_SECONDS)
         is_told = more.is_set()
+
+
+def _name_of_work() -> str:
+    """Return what the running duty does, by the name of its task, such as "import conversations"."""
+    task = asyncio.current_task()
+    return task.get_name() if task else "do its work"

@@ -38,7 +38,7 @@ from conversations.models import (
 )
 from conversations.parsing import read_picture
 from conversations.services.conversations.deletion import delete_conversation, sweep_deleted_conversations
-from conversations.services.imports import import_pictures, run_import
+from conversations.services.imports import import_pictures, run_import, store_conversations
 from conversations.services.imports.import_claim import (
     MOST_ATTEMPTS,
     ImportLost,
@@ -79,6 +79,7 @@ from tests.support.exports import (
     open_webui,
 )
 from tests.support.hypothesis_profile import count_cases
+from tests.support.idle_transactions import ending_idle_transactions
 from tests.support.imports import import_files, report_of, run_claimed, run_waiting, send_files
 from tests.support.people import make_user, path_of, post
 
@@ -264,6 +265,21 @@ def test_text_that_can_not_be_stored_is_cleaned_and_ids_that_can_not_are_digests
     import_files(alice, content)
     import_files(alice, content)
     assert Message.objects.get().content == "abc"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_conversation_whose_rows_take_long_to_make_is_imported(monkeypatch):
+    """The server ends transactions that are idle for seconds; the import would begin again, and then fail."""
+    make = store_conversations.make_message_rows
+    with ending_idle_transactions() as be_idle:
+
+        def make_slowly(*arguments, **named):
+            be_idle()
+            return make(*arguments, **named)
+
+        monkeypatch.setattr(store_conversations, "make_message_rows", make_slowly)
+        found = import_files(make_user("alice"), as_json([chatgpt_line("c", "Where is the sea?", "There.")]))
+    assert (found.state, Message.objects.count()) == ("ended", 2)
 
 
 # Again

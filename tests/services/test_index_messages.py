@@ -26,8 +26,8 @@ from conversations.services.portability.delete_account import delete_account
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, STOPPED, Ending, end_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from tests.support.hypothesis_profile import count_cases
+from tests.support.idle_transactions import ending_idle_transactions
 from tests.support.message_index import is_behind, recounted, stored
-from tests.support.patience import wait_for
 from tests.support.people import begin, make_user, post
 from tests.support.tool_steps import add_call, end_step
 from tests.support.waiting import wait_for_lock_waits
@@ -297,37 +297,17 @@ def test_a_message_that_takes_long_to_split_is_indexed(monkeypatch):
     """The server ends transactions that are idle for seconds."""
     conversation = begin(make_user("alice"))
     say(conversation)
-    make, watcher = index_messages.make_rows, connection.copy()
-
-    def make_slowly(*arguments, **named):
-        backend = connection.connection.info.backend_pid
-        wait_for(lambda: was_idle_for_long(watcher, backend), "the transaction was idle for longer than it may")
-        return make(*arguments, **named)
-
-    monkeypatch.setattr(index_messages, "make_rows", make_slowly)
+    make = index_messages.make_rows
     monkeypatch.setattr(index_messages, "LONG_CHARACTERS", 1)
-    with connection.cursor() as cursor:
-        cursor.execute("SET idle_in_transaction_session_timeout = '200ms'")
-    try:
+    with ending_idle_transactions() as be_idle:
+
+        def make_slowly(*arguments, **named):
+            be_idle()
+            return make(*arguments, **named)
+
+        monkeypatch.setattr(index_messages, "make_rows", make_slowly)
         assert index_next_batch()
-    finally:
-        if connection.is_usable():  # the pool keeps it for other tests
-            with connection.cursor() as cursor:
-                cursor.execute("RESET idle_in_transaction_session_timeout")
-        connection.close()
-        watcher.close()
     assert len(indexed(conversation)) == 2
-
-
-def was_idle_for_long(watcher, backend):
-    """Tell whether a session has been idle in its transaction for twice as long as it may by default, or has ended."""
-    with watcher.cursor() as cursor:
-        cursor.execute(
-            "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s"
-            " AND clock_timestamp() - state_change < '400ms')",
-            [backend],
-        )
-        return cursor.fetchone()[0]
 
 
 def test_deleted_conversations_wait_until_they_are_restored_or_gone(conversation):

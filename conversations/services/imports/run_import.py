@@ -219,12 +219,13 @@ class _Running:
 
     def _store(self, found: Sequence[FoundConversation | FailedFile], items: Sequence[ImportItem]) -> None:
         if any(_has_pictures(item.conversation) for item in items):
-            stored = store_conversations(self.target, items)  # its pictures take longer than a transaction may
+            with import_lease_kept(self.claimed):
+                stored = store_conversations(self.target, items)  # its pictures take longer than a transaction may
             self._add_pictures(stored)
             with transaction.atomic():
                 self._settle(found, stored)
         else:
-            with transaction.atomic():
+            with import_lease_kept(self.claimed), transaction.atomic():
                 self._settle(found, store_conversations(self.target, items))
         self.done += len(found)
 

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from chatsite.accounts.models import User
 from chatsite.names import clean_name
+from chatsite.postgres.connection import allow_long_idle
 from chatsite.postgres.copy_rows import copy_rows, take_ids
 from conversations.core.errors import ConversationNotFound, InputError, ReplyInProgress
 from conversations.core.imports.imported import ImportedConversation
@@ -78,6 +79,7 @@ class StoredItems:
 @transaction.atomic
 def store_conversations(target: ImportTarget, items: Sequence[ImportItem]) -> StoredItems:
     """Store *items*, of which no two are the same conversation. Raises `ImportedTextFull`, and then stores none."""
+    allow_long_idle()  # 200,000 messages become rows
     stored = StoredItems()
     origins = _find_origins(target, items)
     new: list[tuple[int, ImportItem]] = []

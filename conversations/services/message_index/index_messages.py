@@ -22,6 +22,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models.functions import Least
 
 from chatsite.postgres.compiled_query import CompiledQuery
+from chatsite.postgres.connection import allow_long_idle
 from chatsite.postgres.faults import is_outage, is_passing_fault
 from conversations.grounding.lexemes import search_language
 from conversations.grounding.recall.lexeme_counts import count_lexemes
@@ -50,7 +51,6 @@ CONVERSATIONS_AT_ONCE = 20
 MESSAGES_AT_ONCE = 200  # of all conversations of a batch
 TOKENS_AT_ONCE = 50_000
 LONG_CHARACTERS = 500_000  # of a batch: to split them may take longer than a transaction may be idle
-LONG_SECONDS = 300  # that it may then
 HELD_SECONDS = 0.05  # until a conversation is looked at again that another process indexes
 
 # What is in a deleted conversation is left as it is: that may be undone, and else it goes soon. The owner with fewest
@@ -312,20 +312,11 @@ def _read_messages(waiting: Sequence[Behind]) -> list[Behind]:
         behind.messages = list(ended)
     read = [message for of_one in messages.values() for message in of_one]
     if sum(len(message.content) for message in read) > LONG_CHARACTERS:
-        _take_time()
+        allow_long_idle()  # no conversation behind it is indexed until it is
     if len(read) < MESSAGES_AT_ONCE and sum(message.content_tokens for message in read) < TOKENS_AT_ONCE:
         return list(waiting)
     last = next(place for place, each in enumerate(waiting) if each.index.pk == rows[-1][0])
     return list(waiting[: last + 1])
-
-
-def _take_time() -> None:
-    """Let the transaction be idle for minutes, while messages of megabytes are split.
-
-    Else the server ends it, the batch begins again, and no conversation behind it is ever indexed.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{LONG_SECONDS}s'")
 
 
 def _make_rows(batch: Sequence[Behind]) -> None:
