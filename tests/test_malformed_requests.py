@@ -62,6 +62,10 @@ def test_a_nul_in_the_address(client, alice, path):
     assert client.get(path).status_code == 400
 
 
+def test_the_page_of_an_invitation_that_has_no_number(client, alice):
+    assert client.get("/admin/accounts/invitation/nonsense/change/").status_code == 302
+
+
 @pytest.mark.parametrize("path", ["/", "/accounts/login/"])
 def test_a_nul_in_the_session_cookie(path):
     client = Client(headers={"cookie": f'{settings.SESSION_COOKIE_NAME}="\\000abcdefghij"'})

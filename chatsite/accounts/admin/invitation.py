@@ -121,7 +121,7 @@ class InvitationAdmin(SingleSaveButtonAdmin):
 
     def get_actions_submit_line(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Offer only what can still be done."""
-        invitation = Invitation.objects.filter(pk=object_id).first()
+        invitation = self.get_object(request, object_id)  # None, too, where that is no number
         is_over = invitation is None or invitation.state in (InvitationState.USED, InvitationState.REVOKED)
         return [] if is_over else super().get_actions_submit_line(request, object_id)
 
