@@ -7,13 +7,14 @@ written: no line can carry a field with the words of a message or a key, whateve
 
 from __future__ import annotations
 
+import io
 import logging
 import re
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
-from structlog.typing import EventDict, Processor
+from structlog.typing import EventDict, ExcInfo, Processor
 
 from .repeated_faults import RepeatedFaults
 
@@ -27,6 +28,7 @@ LOGGED_FIELDS = frozenset(
 )
 ALWAYS = frozenset({"event", "level", "logger", "timestamp", "exception", "exc_info", "stack_info", "stack"})
 FORMATS = ("console", "json")
+CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 SHARE_TOKEN = re.compile(r"(?<=/s/)[\w-]{16,}", re.ASCII)  # who has it reads a conversation
 
 
@@ -86,16 +88,31 @@ def line_formatter(*, log_format: str) -> logging.Formatter:
         last.append(keep_one_line)
         last.append(
             structlog.dev.ConsoleRenderer(
-                colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback, sort_keys=False
+                colors=sys.stderr.isatty(), exception_formatter=write_traceback, sort_keys=False
             )
         )
     return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=before, processors=last)
 
 
 def keep_one_line(_logger: Any, _method: str, event: EventDict) -> EventDict:
-    """Return *event* with its line breaks written out: what a provider or visitor sent can't imitate another line."""
-    event["event"] = str(event["event"]).replace("\r", "\\r").replace("\n", "\\n")
-    return event
+    """Return *event* with line breaks and other control characters written out.
+
+    So what a provider or visitor sent can neither imitate another line nor colour a terminal.
+    """
+    event["event"] = str(event["event"])
+    return {name: write_out_controls(value) if isinstance(value, str) else value for name, value in event.items()}
+
+
+def write_traceback(stream: TextIO, exc_info: ExcInfo) -> None:
+    """Write a traceback whose lines are indented: what an exception says can't imitate an event, either."""
+    plain = io.StringIO()
+    structlog.dev.plain_traceback(plain, exc_info)
+    lines = plain.getvalue().strip("\n").split("\n")
+    stream.write("".join(f"\n  {write_out_controls(line)}" for line in lines))
+
+
+def write_out_controls(text: str) -> str:
+    return CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def keep_logged_fields(_logger: Any, _method: str, event: EventDict) -> EventDict:

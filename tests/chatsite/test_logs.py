@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 
 import pytest
 from django.test import Client
@@ -57,6 +58,25 @@ def test_a_line_for_a_console_is_one_line_with_its_ids():
 def test_a_line_break_in_an_event_begins_no_line_of_its_own(log_format):
     line = line_as(log_format, "refused: %s", "bad\n2026-11-25T00:00:00Z [error    ] the site was taken over")
     assert "\n" not in line
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_no_control_character_reaches_a_terminal(log_format):
+    line = line_as(log_format, "refused: %s", "\x1b[31mred", path="/\x1b[2J")
+    assert "\x1b" not in line
+
+
+def test_what_an_exception_says_begins_no_line_of_its_own():
+    try:
+        raise ValueError("bad\n2026-11-25T00:00:00Z [error    ] the site was taken over\x1b[2J")
+    except ValueError:
+        refused = record("refused")
+        refused.exc_info = sys.exc_info()
+    first, *others = line_formatter(log_format="console").format(refused).split("\n")
+    assert "refused" in first
+    assert "the site was taken over" in others[-1]
+    assert all(line.startswith("  ") for line in others)
+    assert "\x1b" not in others[-1]
 
 
 @pytest.mark.django_db
