@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from chatsite.postgres.embedded.data_folder import ROLE
@@ -14,6 +17,18 @@ from chatsite.postgres.embedded.server_files import PORT
 from tests.postgres.processes import SeenServer
 
 from .databases import Database, prepare
+
+
+@contextmanager
+def standing_still(*process_ids: int) -> Iterator[None]:
+    for process_id in process_ids:
+        os.kill(process_id, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process_id in process_ids:
+            with suppress(ProcessLookupError):
+                os.kill(process_id, signal.SIGCONT)
 
 
 class FrailServer:
@@ -35,6 +50,13 @@ class FrailServer:
 
     def kill(self) -> None:
         self._seen.kill()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let all of its processes stand still, as a machine does that is moved or has no memory left."""
+        children = subprocess.run(["pgrep", "-P", str(self.process_id)], capture_output=True, text=True, check=True)
+        with standing_still(self.process_id, *map(int, children.stdout.split())):
+            yield
 
 
 @contextmanager

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 from tests.support.patience import wait_for
+
+from .goals import ENDED_WITHOUT_WORKER, TOLD_WITHOUT_WORKER
 
 AT_ONCE = 5
 ALIVE = "SELECT count(*) FROM conversations_workerheartbeat WHERE seen_at > now() - interval '5 seconds'"
@@ -23,24 +27,23 @@ def test_replies_without_a_token_are_made_again_by_another_worker(parted_site, c
         assert [row["error_code"] for row in parted_site.ledger(reply)] == ["reply_interrupted", ""]
 
 
-def test_without_any_worker_a_reply_with_text_ends_and_keeps_it(parted_site, chance):
+def test_without_any_worker_a_reply_with_text_ends_and_pages_say_that_none_is_running(parted_site, chance):
     killed = parted_site.run_worker()
     reply = parted_site.ask(parted_site.open_page(), "endless")
     length = chance.randint(1, 400)
     wait_for(lambda: parted_site.database.value(LENGTH, reply) >= length, "some of it is stored")
     killed.kill()
-    ended = parted_site.wait_for_end(reply)
-    assert (ended["state"], len(ended["content"]) >= length) == ("interrupted", True)
-
-
-def test_without_any_worker_the_page_says_so_and_stop_ends_the_reply(parted_site):
-    parted_site.database.rows("DELETE FROM conversations_workerheartbeat")
+    at = time.monotonic()
     page = parted_site.open_page()
     parted_site.answer_with("ok")
-    reply = page.ask()
+    later = page.ask()
     wait_for(lambda: NO_WORKER in parted_site.browser.sync(page.conversation)[-1]["html"], "the page says so")
-    assert page.browser.stop(page.conversation, reply) == 200
-    assert parted_site.wait_for_end(reply)["state"] == "stopped"
+    TOLD_WITHOUT_WORKER.measure(time.monotonic() - at)
+    ended = parted_site.wait_for_end(reply)
+    ENDED_WITHOUT_WORKER.measure(time.monotonic() - at)
+    assert (ended["state"], len(ended["content"]) >= length) == ("interrupted", True)
+    assert page.browser.stop(page.conversation, later) == 200
+    assert parted_site.wait_for_end(later)["state"] == "stopped"
 
 
 def test_of_twelve_waiting_runs_no_worker_takes_more_than_its_share(parted_site):

@@ -21,6 +21,7 @@ TERMINATE_BLOCKED = """
 SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted AND relation = 'accounts_session'::regclass
 """
 OUTAGE_SECONDS = 3 if ROUNDS == 1 else 12
+STANDSTILL_SECONDS = 9 if ROUNDS == 1 else 13  # an answer is waited for 8, and a lease holds for 10
 MOST_LOG_BYTES = 20_000
 FULL_DISK = """
 CREATE SEQUENCE refused_writes;
@@ -167,6 +168,21 @@ def test_two_outages_are_a_few_lines_of_log(site, frail_server, outage):
     assert {site.wait_for_end(reply)["state"] for reply in replies} == {"complete"}
     said = site.log.read_text()[said_before:]
     assert len(said.encode()) < MOST_LOG_BYTES, said
+
+
+def test_a_database_that_stands_still_for_longer_than_a_lease_interrupts_no_reply(site, frail_server):
+    """Two processes then find all leases over; the one that only waited keeps its runs, and stores how they ended."""
+    site.run_worker()
+    replies = [site.ask(site.open_page(), "held-60") for _ in range(6)]
+    with frail_server.paused():
+        site.upstream.release()  # so all of them end meanwhile
+        time.sleep(STANDSTILL_SECONDS)
+    try:
+        assert {site.wait_for_end(reply)["state"] for reply in replies} == {"complete"}
+        rows = [row for reply in replies for row in site.ledger(reply)]
+        assert [(row["error_code"], row["usage_estimated"]) for row in rows] == [("", False)] * len(replies)
+    finally:
+        site.end_workers()
 
 
 def test_a_message_sent_while_the_database_is_away_is_refused_and_can_be_sent_again(site, page, frail_server):

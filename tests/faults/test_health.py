@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.source import PROJECT
 
 from .browsers import PASSWORD, Browser
+from .frail_server import standing_still
 from .goals import READINESS
 from .processes import RedisProcess
 from .sites import Site
@@ -68,25 +68,8 @@ def check_says(site, status, text):
     assert ask(site, "/healthz") == (200, "alive")
 
 
-def processes_of(server):
-    postmaster = server.process_id
-    children = subprocess.run(["pgrep", "-P", str(postmaster)], capture_output=True, text=True, check=True).stdout
-    return [postmaster, *map(int, children.split())]
-
-
-@contextmanager
-def paused(*process_ids):
-    for process_id in process_ids:
-        os.kill(process_id, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for process_id in process_ids:
-            os.kill(process_id, signal.SIGCONT)
-
-
 def test_a_paused_database_is_no_answer(site, frail_server):
-    with paused(*processes_of(frail_server)):
+    with frail_server.paused():
         check_says(site, 503, "the database does not answer")
 
 
@@ -137,7 +120,7 @@ def killed(redis):
 
 @pytest.mark.parametrize("away", ["killed", "paused"])
 def test_without_redis_the_site_is_degraded_and_everyone_can_sign_in(site, redis, away):
-    with killed(redis) if away == "killed" else paused(redis.process.pid):
+    with killed(redis) if away == "killed" else standing_still(redis.process.pid):
         check_says(site, 200, "ready, degraded: redis")
         for _ in range(SIGN_INS):
             email = f"{uuid.uuid4().hex[:8]}@example.org"

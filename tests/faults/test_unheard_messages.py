@@ -156,6 +156,24 @@ def test_connections_that_end_or_die_are_replaced(site, page, reply, admin, prox
     end(site, page, reply)
 
 
+def test_a_redis_without_memory_changes_nothing(site, page, reply, admin):
+    admin.config_set("maxmemory", 1)
+    try:
+        with pytest.raises(redis_client.exceptions.OutOfMemoryError):
+            admin.set("anything", "is refused")
+        page.hear_out()  # what was under way
+        wait_for(lambda: hears_live(page), "live text goes on")
+        other = site.open_page()
+        following = other.ask()
+        other.wait_for_text(following, 50)
+        assert is_well(site, page)
+        end(site, other, following)
+        assert page.wait_for_end(reply)["state"] == "complete"
+        assert page.texts[reply].text == site.wait_for_end(reply)["content"]
+    finally:
+        admin.config_set("maxmemory", 0)
+
+
 def test_a_redis_that_is_busy_for_a_second_is_no_alarm(site, page, reply, admin):
     said_before = len(site.log.read_text())
     for _ in range(BUSY_TIMES):
