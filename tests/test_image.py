@@ -57,6 +57,19 @@ def test_compose_has_one_process_each_for_pages_replies_database_and_redis():
     assert COMPOSE["services"]["worker"]["command"][-1] == "run_worker"
 
 
+def test_compose_asks_each_service_for_its_health():
+    checks = {name: str(service.get("healthcheck", {}).get("test")) for name, service in COMPOSE["services"].items()}
+    assert "worker_health" in checks["worker"]  # the image's own check is of pages
+    assert "pg_isready" in checks["postgres"]
+    assert "redis-cli ping" in checks["redis"]
+
+
+def test_redis_has_a_password_that_the_site_gives():
+    assert "requirepass" in str(COMPOSE["services"]["redis"]["command"])
+    for name in ("app", "worker"):
+        assert "redis://:${REDIS_PASSWORD" in COMPOSE["services"][name]["environment"]["REDIS_URL"]
+
+
 def test_compose_refuses_to_start_without_its_secrets():
     whole = (PROJECT / "compose.yaml").read_text(encoding="utf-8")
     assert all(f"${{{name}:?" in whole for name in ("SITE_URL", "SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD"))
