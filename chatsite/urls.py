@@ -7,7 +7,7 @@ from functools import partial
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.http import Http404
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.defaults import page_not_found
 from django.views.generic import RedirectView
 
@@ -33,6 +33,11 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/login/", views.SignInView.as_view(), name="account_login"),
     path("accounts/signup/", views.SignUpView.as_view(), name="account_signup"),
+    re_path(
+        r"^accounts/password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
+        views.ResetPasswordView.as_view(),
+        name="account_reset_password_from_key",
+    ),
     path("accounts/2fa/", RedirectView.as_view(pattern_name="account"), name="mfa_index"),
     path("accounts/", include("allauth.urls")),
     path("account/", account_page.account, name="account"),

@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Any, cast
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import AddEmailForm, LoginForm, SignupForm
+from allauth.account.forms import AddEmailForm, LoginForm, ResetPasswordKeyForm, SignupForm
 from allauth.account.models import EmailAddress
 from allauth.core import context
 from allauth.socialaccount.forms import SignupForm as SocialSignupForm
@@ -37,6 +37,25 @@ class SignInForm(LoginForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["login"].widget.attrs["autofocus"] = True
+
+
+class ResetLinkUsed(Exception):
+    """The link in the mail was used by another browser meanwhile."""
+
+
+class ResetPasswordForm(ResetPasswordKeyForm):
+    """Sets a new password by the link of a mail. Of several at once that have the same link, the first one does."""
+
+    user: User
+
+    def save(self) -> None:
+        """Raises `ResetLinkUsed`."""
+        with transaction.atomic():
+            now = User.objects.select_for_update().filter(pk=self.user.pk).first()
+            if now is None or now.password != self.user.password:
+                raise ResetLinkUsed
+            self.user = now  # what an admin has changed meanwhile stays
+            super().save()
 
 
 class _AddressByPolicy:

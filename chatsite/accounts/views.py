@@ -1,10 +1,10 @@
-"""Account pages beside django-allauth's: sign-up, required second factor, first admin, account deleted."""
+"""Account pages beside django-allauth's: sign-in and -up, passwords, second factor, first admin, account deleted."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.views import LoginView, SignupView
+from allauth.account.views import LoginView, PasswordResetFromKeyView, SignupView
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
-from chatsite.accounts.forms import SignUpForm, TokenForm
+from chatsite.accounts.forms import ResetLinkUsed, ResetPasswordForm, SignUpForm, TokenForm
 from chatsite.accounts.second_factors.factors import must_set_up_second_factor
 from chatsite.accounts.sign_up.first_admin import accept_token, holds_grant, is_link_open, make_first_admin
 from chatsite.accounts.sign_up.invitations import held_invitation
@@ -67,6 +67,19 @@ class SignUpView(SignupView):
             return self.closed()
         form = self.get_form_class()(**self.get_form_kwargs())
         response: HttpResponse = super().form_valid(form) if form.is_valid() else self.form_invalid(form)
+        return response
+
+
+class ResetPasswordView(PasswordResetFromKeyView):
+    """A new password by the link of a mail, which works once."""
+
+    form_class = ResetPasswordForm
+
+    def form_valid(self, form: Form) -> HttpResponse:
+        try:
+            response: HttpResponse = super().form_valid(form)
+        except ResetLinkUsed:
+            response = self.render_to_response(self.get_context_data(token_fail=True))
         return response
 
 

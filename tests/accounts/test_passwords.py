@@ -6,10 +6,13 @@ from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core import mail
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.test import Client
 
 from chatsite.accounts.models import User
+from tests.accounts.browsers import Browsers
 from tests.accounts.conftest import PASSWORD
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 NEW = {"password1": "a wholly new one 3F", "password2": "a wholly new one 3F"}
@@ -59,6 +62,21 @@ def test_a_reset_link_works_once(client, ada, mailed_path):
     client.post("/accounts/password/reset/", {"email": ada.email})
     client.post(open_reset_link(client, mailed_path()), NEW)
     assert "no longer works" in Client().get(mailed_path()).content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_with_one_reset_link_at_once_one_sets_the_password(client, ada, mailed_path):
+    client.post("/accounts/password/reset/", {"email": ada.email})
+    people = [Client(), Client()]
+    forms = [open_reset_link(each, mailed_path()) for each in people]
+    with Browsers() as browsers:
+        with transaction.atomic():
+            list(User.objects.select_for_update())
+            answers = [browsers.start(each.post, form, NEW) for each, form in zip(people, forms, strict=True)]
+            wait_for_lock_waits(2)
+        responses = [answer.result() for answer in answers]
+    assert sorted(response.status_code for response in responses) == [200, 302]
+    assert sum("no longer works" in response.content.decode() for response in responses) == 1
 
 
 def test_a_reset_link_ends_after_an_hour(client, ada, mailed_path, monkeypatch):
