@@ -45,6 +45,7 @@ WORDS_LOST = Goal("Words that were seen and not stored when the server was kille
 SENT_AFTER_DEAD_CONNECTIONS = Goal("From dead connections to the database to the next message that is stored", 10)
 CLAIMED_AFTER_DEAD_CONNECTIONS = Goal("From dead connections to the database to the claim of the next reply", 15)
 TOLD_UNHEARD = Goal("From messages that vanish in Redis to a site and a page that say so", 10)
+ANSWERED_WITHOUT_REDIS = Goal("From a request, while Redis stands still, to its answer", 1)
 HEARD_AGAIN = Goal("From the end of that to live text again", 10)
 READINESS = Goal("From asking about health to the answer", 2)
 POSTED_WHILE_MIGRATED = Goal("From posting a message while the database is upgraded to its acknowledgement", 3)

@@ -5,16 +5,19 @@ Live text between processes is dead then. Both processes notice, say so, and are
 
 from __future__ import annotations
 
+import signal
 import time
 import urllib.request
+import uuid
 
 import pytest
 import redis as redis_client
 
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
+from .browsers import Browser
 from .conftest import checked
-from .goals import HEARD_AGAIN, TOLD_UNHEARD
+from .goals import ANSWERED_WITHOUT_REDIS, HEARD_AGAIN, TOLD_UNHEARD
 from .network import ForgetfulProxy
 from .processes import RedisProcess
 
@@ -22,6 +25,7 @@ pytestmark = pytest.mark.redis
 LOST, BACK = "are not heard over Redis", "are heard over Redis again"
 PROCESSES = 2  # that listen
 BUSY_TIMES = 3
+ROUNDS_OF_REQUESTS = 3
 
 
 @pytest.fixture(scope="module")
@@ -181,3 +185,36 @@ def test_a_redis_that_is_busy_for_a_second_is_no_alarm(site, page, reply, admin)
     wait_until_heard_again(site, page)
     assert not lines(site, LOST, since=said_before)
     end(site, page, reply)
+
+
+def test_no_request_waits_for_a_redis_that_stands_still(site, page, redis):
+    site.answer_with("ok")
+    wait_for(lambda: is_well(site, page), "all is heard")
+    redis.process.send_signal(signal.SIGSTOP)
+    try:
+        for _ in range(ROUNDS_OF_REQUESTS):
+            for answered in (sign_up, sign_in, read_conversation, post):
+                began = time.monotonic()
+                answered(site, page)
+                ANSWERED_WITHOUT_REDIS.measure(time.monotonic() - began)
+            site.wait_until_quiet()
+    finally:
+        redis.process.send_signal(signal.SIGCONT)
+    wait_for(lambda: is_well(site, page), "all is heard again")
+
+
+def sign_up(site, page):
+    Browser(site.address).sign_up(f"{uuid.uuid4().hex[:8]}@example.org")  # reads the form, too
+
+
+def sign_in(site, page):
+    Browser(site.address).sign_in(site.browser.person)
+
+
+def read_conversation(site, page):
+    status, _ = site.browser.request(f"/c/{page.conversation}/")
+    assert status == 200
+
+
+def post(site, page):
+    page.ask()
