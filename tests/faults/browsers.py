@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
+from functools import partial
 from http.cookiejar import CookieJar
 from typing import Any
 
@@ -21,15 +23,31 @@ FILE_PART = (
 )
 
 
+class RequestsFrom(urllib.request.HTTPHandler):
+    """Connects from the *address*."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self._connection = partial(http.client.HTTPConnection, source_address=(address, 0))
+
+    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(self._connection, request)  # type: ignore[arg-type]  # a class or what makes an object of it
+
+
 class Browser:
     """A visitor's cookies, and requests with them to the site at *address*."""
 
-    def __init__(self, address: str, *, cookies: Browser | None = None) -> None:
-        """*cookies* is the browser to share them with, at another process of the site: they do not know of ports."""
+    def __init__(self, address: str, *, cookies: Browser | None = None, comes_from: str = "127.0.0.1") -> None:
+        """*cookies* is the browser to share them with, at another process of the site: they do not know of ports.
+
+        *comes_from* is the address of this machine that its requests come from.
+        """
         self.address = address
         self.person = cookies.person if cookies else ""  # their email address
         self._cookies = cookies._cookies if cookies else CookieJar()
-        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self._cookies))
+        self._opener = urllib.request.build_opener(
+            urllib.request.HTTPCookieProcessor(self._cookies), RequestsFrom(comes_from)
+        )
 
     def sign_up(self, email: str) -> None:
         self.person = email
