@@ -54,7 +54,7 @@ class ResetPasswordForm(ResetPasswordKeyForm):
             now = User.objects.select_for_update().filter(pk=self.user.pk).first()
             if now is None or now.password != self.user.password:
                 raise ResetLinkUsed
-            self.user = now  # what an admin has changed meanwhile stays
+            self.user.refresh_from_db()  # what an admin has changed meanwhile stays; the view has this object, too
             super().save()
 
 

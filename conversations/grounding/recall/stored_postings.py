@@ -58,7 +58,8 @@ UPDATE conversations_messagepostings AS stored SET entries = substr(entries, 1, 
 FROM unnest(%(lexemes)s::text[], %(sizes)s::int[]) AS shortened (lexeme, size)
 WHERE conversation_id = %(conversation)s AND chunk = %(chunk)s AND stored.lexeme = shortened.lexeme
 """
-# Another row of the owner for each lexeme whose listed row goes, with its conversation or as that is cut off.
+# Another row of the owner for each lexeme whose listed row goes, with its conversation or as that is cut off. One that
+# keeps its first entry stays.
 LIST_ELSEWHERE = """
 UPDATE conversations_messagepostings AS stored SET is_listed = true
 FROM (
@@ -68,7 +69,10 @@ FROM (
     WHERE other.owner_id = going.owner_id AND other.lexeme = going.lexeme
       AND (other.conversation_id <> going.conversation_id OR other.chunk < %(chunk)s) LIMIT 1
   ) AS other
-  WHERE going.conversation_id = %(conversation)s AND going.chunk >= %(chunk)s AND going.is_listed
+  WHERE going.conversation_id = %(conversation)s AND going.is_listed AND (
+    going.chunk > %(chunk)s
+    OR going.chunk = %(chunk)s AND get_byte(going.entries, 0) + 256 * get_byte(going.entries, 1) >= %(place)s
+  )
 ) AS chosen
 WHERE stored.conversation_id = chosen.conversation_id AND stored.lexeme = chosen.lexeme AND stored.chunk = chosen.chunk
 """
@@ -124,7 +128,7 @@ def _chunks(conversation: IndexedConversation) -> Iterator[list[tuple[int, int, 
 def cut_postings(conversation_id: int, ordinal: int) -> None:
     """Take the passages from *ordinal* on out of the postings."""
     chunk, place = divmod(ordinal, CHUNK_PASSAGES)
-    list_elsewhere(conversation_id, from_chunk=chunk)
+    list_elsewhere(conversation_id, ordinal=ordinal)
     postings = MessagePostings.objects.filter(conversation_id=conversation_id)
     postings.filter(chunk__gt=chunk if place else chunk - 1).delete()
     with connection.cursor() as cursor:
@@ -136,10 +140,11 @@ def cut_postings(conversation_id: int, ordinal: int) -> None:
     postings.filter(chunk=chunk, lexeme__in=sizes.keys() - shortened.keys()).delete()
 
 
-def list_elsewhere(conversation_id: int, *, from_chunk: int = 0) -> None:
-    """Have the lexemes that are listed for their owner by rows from a chunk on listed by others, which stay."""
+def list_elsewhere(conversation_id: int, *, ordinal: int = 0) -> None:
+    """Have the lexemes that are listed for their owner by passages from *ordinal* on alone listed by rows that stay."""
+    chunk, place = divmod(ordinal, CHUNK_PASSAGES)
     with connection.cursor() as cursor:
-        cursor.execute(LIST_ELSEWHERE, {"conversation": conversation_id, "chunk": from_chunk})
+        cursor.execute(LIST_ELSEWHERE, {"conversation": conversation_id, "chunk": chunk, "place": place})
 
 
 def _size_before(entries: bytes, place: int) -> int:
