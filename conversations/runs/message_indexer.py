@@ -33,8 +33,7 @@ from .repeated_work import repeat_work
 logger = logging.getLogger(__name__)
 LAST_WORDS_SECONDS = 5.0
 REST_SHARE = 0.25  # of the time that the batch took
-# From the end of a reply to the batch that indexes it: the ends of others come into the same one, at little more cost.
-GATHER_SECONDS = 0.5
+GATHER_SECONDS = 0.5  # between batches: what ends meanwhile comes into the same one, at little more cost
 
 
 class MessageIndexer:
@@ -45,6 +44,7 @@ class MessageIndexer:
         self._subscriber: Subscriber | None = None
         self._duties: list[asyncio.Task[None]] = []
         self._gathering: asyncio.TimerHandle | None = None
+        self._looked_at = 0.0  # by the clock of the event loop
         self._label = ""  # of the embeddings model by whose name vectors were looked through
 
     async def start(self) -> None:
@@ -70,10 +70,11 @@ class MessageIndexer:
 
     def _hear(self, payload: str) -> None:
         if self._gathering is None:
-            self._gathering = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._look)
+            self._gathering = asyncio.get_running_loop().call_at(self._looked_at + GATHER_SECONDS, self._look)
 
     def _look(self) -> None:
         self._gathering = None
+        self._looked_at = asyncio.get_running_loop().time()
         self._more.set()
 
     async def _index_next(self) -> bool:

@@ -144,7 +144,9 @@ def long_conversation(shared_site, key):
 
 
 def test_recall_tells_what_it_would_find(client, long_conversation):
-    found = post(client, "recall", {"conversation": long_conversation, "question": "Where is the spare key?"})
+    question = {"conversation": long_conversation, "question": "Where is the spare key?"}
+    wait_for(lambda: post(client, "recall", question)["data"], "what was said is indexed")
+    found = post(client, "recall", question)
     assert found["error"] is None
     best = found["data"][0]
     assert (best["text"], best["role"], best["conversation"]) == (FACT, "user", long_conversation)
