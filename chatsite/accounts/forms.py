@@ -50,11 +50,14 @@ class ResetPasswordForm(ResetPasswordKeyForm):
 
     def save(self) -> None:
         """Raises `ResetLinkUsed`."""
+        password = self.user.password
         with transaction.atomic():
-            now = User.objects.select_for_update().filter(pk=self.user.pk).first()
-            if now is None or now.password != self.user.password:
+            try:  # what an admin has changed meanwhile stays; the view has this object, too
+                self.user.refresh_from_db(from_queryset=User.objects.select_for_update())
+            except User.DoesNotExist:
+                raise ResetLinkUsed from None
+            if self.user.password != password:
                 raise ResetLinkUsed
-            self.user.refresh_from_db()  # what an admin has changed meanwhile stays; the view has this object, too
             super().save()
 
 

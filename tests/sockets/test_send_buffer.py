@@ -8,6 +8,7 @@ import weakref
 from conversations.sockets import send_buffer
 from conversations.sockets.send_buffer import SendBuffer
 from tests.support.patience import PATIENCE_SECONDS
+from tests.support.waiting import wait_in_loop
 
 
 class Socket:
@@ -68,8 +69,7 @@ class Payload(str):
 async def test_nothing_is_kept_for_a_page_that_has_gone():
     socket = Socket(is_gone=True)
     socket.buffer.put("a")
-    while not socket.buffer.is_closed:
-        await asyncio.sleep(0)
+    await wait_in_loop(lambda: socket.buffer.is_closed)
     payload = Payload("b")
     kept = weakref.ref(payload)
     socket.buffer.put(payload)

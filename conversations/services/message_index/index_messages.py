@@ -3,8 +3,8 @@
     PathChange: what changed → cut the index off there → the next messages become passages → written in one transaction
 
 A batch takes what is next of several conversations, because its statements cost more than the messages of one turn. It
-locks neither conversations nor messages for those who write them: a message that is added or taken off
-the path meanwhile has stored a change of its own, and the next batch comes back to it. Two processes never index one
+locks neither conversations nor messages for those who write them: a message that is added or taken off the path
+meanwhile has stored a change of its own, and the next batch comes back to it. Two processes never index one
 conversation at once: each takes the same lock.
 """
 
