@@ -34,11 +34,11 @@ TOOL = {
 }
 
 
-def make_key(site, *, scopes=("chat",), language_models=(), per_minute=None, per_day_usd=None):
-    """Store a key of the site's person as the account page does, and return its text."""
+def make_key(site, *, person="", scopes=("chat",), language_models=(), per_minute=None, per_day_usd=None):
+    """Store a key of *person*, or of the site's own, as the account page does, and return its text."""
     public_part, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     values = (public_part, hash_token(secret), list(scopes), list(language_models), per_minute, per_day_usd)
-    site.database.rows(STORE_KEY, *values, site.browser.person)
+    site.database.rows(STORE_KEY, *values, person or site.browser.person)
     return f"wsk_{public_part}_{secret}"
 
 
