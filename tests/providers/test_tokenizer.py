@@ -112,8 +112,19 @@ def test_cutting_a_very_long_text_adds_hardly_anything():
     assert 0 <= count(sentence * 20_000) - 10 * 20_000 <= 5
 
 
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_remembered_count_is_that_of_the_text(encoding, monkeypatch):
+    """Texts that hardly differ, more than are remembered, each counted twice: the second time most are known."""
+    monkeypatch.setattr(tokenizer, "MOST_REMEMBERED", 3)
+    count, encode = count_text(encoding), tokenizer._load(encoding).encode_ordinary
+    words = "some words " * (tokenizer.REMEMBERED_CHARACTERS // 10)
+    texts = [words + end for end in ("", "x", " x", "\ud800", "\udfff", "?")]
+    for text in [*texts, *reversed(texts)]:
+        assert count(text) == len(encode(text))
+
+
 async def test_the_event_loop_goes_on_while_a_thread_counts_a_long_text():
-    text = "的" * 1_000_000
+    text = "的" * 1_000_000 + " counted by no other test"
     beats = 0
 
     async def beat():

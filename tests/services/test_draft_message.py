@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from conversations.services.language_models.model_context import named_model_context
-from conversations.services.windows.build_window import FAR_ABOVE, PART_CHARACTERS, draft_message
+from conversations.services.language_models.model_context import FAR_ABOVE, PART_CHARACTERS, named_model_context
+from conversations.services.windows.build_window import draft_message
 
 pytestmark = pytest.mark.django_db
 

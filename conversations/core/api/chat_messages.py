@@ -124,6 +124,11 @@ class ChatMessages:
     def newest_place(self) -> int:
         return self.first_place + len(self.history)
 
+    @property
+    def characters(self) -> int:
+        contents = (each.content for each in (*self.history, self.newest, *self.steps))
+        return len(self.system_prompt) + sum(map(len, contents))
+
 
 def read_chat_messages(given: Any) -> ChatMessages:
     """Return what *given*, the value of `messages`, says. Raises `ParameterInvalid`."""

@@ -16,9 +16,11 @@ import base64
 import functools
 import hashlib
 import json
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import tiktoken
@@ -35,6 +37,10 @@ DEFAULT_ENCODING = "o200k_base"
 # tiktoken panics, past `except Exception`, on a million white-space characters in a row: its regular expressions may
 # keep a million backtracking steps (https://github.com/openai/tiktoken/issues/15). Cutting costs a token at most.
 LONGEST_PART_CHARACTERS = 250_000
+# A text is counted again and again: as a draft, when it is sent, and by programs with each request that brings the
+# history along. To count 1,000 characters takes a hundred times as long as to know them again.
+REMEMBERED_CHARACTERS = 1_000
+MOST_REMEMBERED = 10_000  # 2 MB; as many as the texts that one request of 8 MB can bring
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +84,32 @@ def count_text(encoding: str) -> CountText:
     """Return the function that counts the tokens of a text in *encoding*, one of `ENCODINGS`.
 
     It accepts any string: `<|endoftext|>` counts as the characters it is made of, a lone surrogate as the
-    replacement character.
+    replacement character. The newest counts of long texts are remembered, by a digest of each.
     """
     encode = _load(encoding).encode_ordinary
+    remembered: OrderedDict[bytes, int] = OrderedDict()
+    lock = Lock()
 
     def count(text: str) -> int:
-        if len(text) <= LONGEST_PART_CHARACTERS:
+        if not is_remembered(text):
             return len(encode(text))
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if (tokens := remembered.get(digest)) is not None:
+            return tokens
         starts = range(0, len(text), LONGEST_PART_CHARACTERS)
-        return sum(len(encode(text[start : start + LONGEST_PART_CHARACTERS])) for start in starts)
+        tokens = sum(len(encode(text[start : start + LONGEST_PART_CHARACTERS])) for start in starts)
+        with lock:
+            remembered[digest] = tokens
+            if len(remembered) > MOST_REMEMBERED:
+                remembered.popitem(last=False)
+        return tokens
 
     return count
+
+
+def is_remembered(text: str) -> bool:
+    """Tell whether the count of *text* is remembered, so that counting it ahead saves time later."""
+    return len(text) >= REMEMBERED_CHARACTERS
 
 
 def encoding_for(language_model_name: str) -> str:

@@ -19,6 +19,8 @@ from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.live.fanout import publish_list_change
 from conversations.models import ApiKey, Conversation, Message
 from conversations.services.conversations.conversations import start_conversation
+from conversations.services.conversations.default_scenario import scenario_to_begin_with
+from conversations.services.language_models.model_context import conversation_context, model_context
 from conversations.services.limits.key_limits import check_key_rate, lock_open_key
 from conversations.services.messages.post_message import title_from
 from conversations.services.windows.active_path import lock_conversation, refuse_while_replying
@@ -74,11 +76,11 @@ def find_api_conversation(key: ApiKey, conversation_id: str) -> Conversation:
 
 def begin_conversation(key: ApiKey, messages: Sequence[PromptMessage], metadata: dict[str, str]) -> Conversation:
     """Begin a conversation with *messages*, in the key's scenario. Raises as `append_items` does."""
+    scenario_id = key.scenario_id if key.is_bound else None
+    model_context(scenario_to_begin_with(key.owner, scenario_id)).count_ahead(messages)
     with transaction.atomic():
         lock_admitted(key.owner)
-        conversation = start_conversation(
-            user=key.owner, public_id=uuid.uuid4(), scenario_id=key.scenario_id if key.is_bound else None
-        )
+        conversation = start_conversation(user=key.owner, public_id=uuid.uuid4(), scenario_id=scenario_id)
         take_room(conversation, CONVERSATION_BYTES)
         note_metadata(conversation, metadata)
         if messages:
@@ -103,6 +105,7 @@ def append_items(key: ApiKey, conversation: Conversation, messages: Sequence[Pro
     """
     if any(message.role == "system" for message in messages):
         raise ParameterInvalid("items", "system messages are not stored; instructions go with each request")
+    conversation_context(conversation).count_ahead(messages)
     with transaction.atomic():
         lock_admitted(key.owner)
         check_key_rate(lock_open_key(key.pk))

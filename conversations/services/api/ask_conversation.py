@@ -20,6 +20,7 @@ from conversations.core.errors import ParameterInvalid
 from conversations.models import ApiKey, Conversation, IdempotentRequest, Run
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.language_models.model_choice import choose_model
+from conversations.services.language_models.model_context import named_model_context
 from conversations.services.limits.key_limits import check_key_rate, lock_open_key
 from conversations.services.messages.post_message import post_message
 from conversations.services.pictures.pictures import add_picture
@@ -50,7 +51,8 @@ def ask_conversation(
     `post_message` raises; then nothing is stored.
     """
     check_it_says_only_what_is_new(request)
-    find_model_of_key(key, request.language_model)
+    configured = find_model_of_key(key, request.language_model)
+    named_model_context(configured.name).count_ahead(drafts=[request.messages.newest])
     # A message that is refused begins nothing. Pictures take too long to be opened in one transaction.
     with nullcontext() if request.messages.pictures else transaction.atomic():
         return _ask(key, public_id, request, idempotency)

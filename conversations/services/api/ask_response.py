@@ -29,7 +29,7 @@ from conversations.providers.catalog.language_models import ConfiguredModel
 from conversations.selectors.conversations.sent_request import prompt_message
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.language_models.effective_policy import effective_policy
-from conversations.services.language_models.model_context import named_model_context
+from conversations.services.language_models.model_context import ModelContext, named_model_context
 from conversations.services.language_models.run_parameters import use_parameters_of_run
 from conversations.services.limits.key_limits import check_key_rate, lock_open_key
 from conversations.services.messages.post_message import post_message, title_from
@@ -59,6 +59,7 @@ def ask_response(key: ApiKey, request: ResponseRequest, idempotency: Idempotency
     if request.chat.messages.pictures and (first := _join_first(key, idempotency)):
         return first
     opened = open_pictures(key.owner, request.chat.messages.pictures)  # takes too long for a transaction
+    _count_ahead(request, named_model_context(configured.name))
     with transaction.atomic():
         lock_admitted(key.owner)
         locked = lock_open_key(key.pk)
@@ -72,6 +73,12 @@ def ask_response(key: ApiKey, request: ResponseRequest, idempotency: Idempotency
         if idempotency:
             store_once(idempotency, reply_id=reply.pk)
     return response_of(key, conversation, reply)
+
+
+def _count_ahead(request: ResponseRequest, context: ModelContext) -> None:
+    messages = request.chat.messages
+    results = [PromptMessage("tool", output, tool_call_id=call_id) for call_id, output in request.outputs.items()]
+    context.count_ahead([*messages.history, *messages.steps, *results], drafts=[messages.newest])
 
 
 def _join_first(key: ApiKey, idempotency: Idempotency | None) -> StoredResponse | None:

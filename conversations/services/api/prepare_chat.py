@@ -18,6 +18,7 @@ from decimal import Decimal
 from typing import Any
 
 from chatsite.accounts.limits import effective_limits
+from chatsite.postgres.pool import release_connection
 from conversations.core.api.chat_request import ChatRequest
 from conversations.core.errors import ContextTooLong, ParameterInvalid, PromptError, SystemPromptTooLong
 from conversations.core.prompt.messages import PromptMessage
@@ -37,11 +38,11 @@ from conversations.services.language_models.model_context import ModelContext, n
 from conversations.services.language_models.reply_reserve import largest_own_reserve_tokens
 from conversations.services.language_models.run_parameters import without_dropping
 from conversations.services.limits.message_checks import check_message_length
-from conversations.services.windows.build_window import count_draft
 
 from .chat_pictures import ChatPictures, ShownPictures, check_model_sees
 from .key_access import find_model_of_key, scenario_of_key
 
+LONG_CHARACTERS = 20_000
 # Of the body: words of the program's user. The ledger keeps the numbers, and which fields there were.
 WORDS = ("stop", "response_format")
 
@@ -116,8 +117,11 @@ def prepare_chat(
         policy = replace(policy, reply_reserve_tokens=min(reserve_tokens, most_reserve_tokens))
     pictures = pictures or ChatPictures(key.owner, request.messages.pictures)
     shown = ShownPictures(pictures, context, policy)
+    limits = effective_limits(key.owner)
+    if request.messages.characters >= LONG_CHARACTERS:
+        release_connection()  # others need it more than what is counted for a while
     turn = _turn(request, settings_of.system_prompt, context, shown)
-    check_message_length(turn.newest.content_tokens, effective_limits(key.owner))
+    check_message_length(turn.newest.content_tokens, limits)
     window = compute_window(
         turn,
         map(shown.of_older, _older(request, context)),
@@ -235,7 +239,7 @@ def _turn(request: ChatRequest, system_prompt: str, context: ModelContext, shown
 def _check_it_may_fit(system_text: str, context: ModelContext) -> None:
     """Raise `SystemPromptTooLong` for a text of megabytes without counting it to its end."""
     limit_tokens = context.language_model.context_window_tokens
-    tokens = count_draft(PromptMessage("system", system_text), context)
+    tokens = context.draft_tokens(PromptMessage("system", system_text))
     if tokens > limit_tokens:
         raise SystemPromptTooLong(tokens_over=tokens - limit_tokens)
 
@@ -248,7 +252,7 @@ def _older(request: ChatRequest, context: ModelContext) -> Iterator[HistoryMessa
 
 
 def _counted(message: PromptMessage, place: int, context: ModelContext) -> HistoryMessage:
-    return HistoryMessage(place, message, count_draft(message, context))
+    return HistoryMessage(place, message, context.draft_tokens(message))
 
 
 def _may_be_quoted(refused: PreparedChat) -> bool:

@@ -61,6 +61,16 @@ def start_conversation(
     return conversation
 
 
+def conversation_to_post_to(
+    *, user: User, public_id: uuid.UUID, scenario_id: int | None = None, language_model: str = "", **_chosen: object
+) -> Conversation:
+    """Return what `start_conversation` would, where a new one is not stored: to know its language model before."""
+    found = Conversation.objects.select_related("scenario").filter(owner=user, public_id=public_id).first()
+    return found or Conversation(
+        owner=user, scenario=scenario_to_begin_with(user, scenario_id), language_model=language_model
+    )
+
+
 def _begin(user: User, public_id: uuid.UUID, scenario_id: int | None, chosen: Mapping[str, Any]) -> Conversation:
     """Store a new conversation; of two that begin the same at once, one stores it and both get it."""
     scenario = scenario_to_begin_with(user, scenario_id)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from chatsite.postgres.pool import release_connection
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
 from conversations.core.window.calibration import bounded_reserve_tokens
 from conversations.models import Conversation, Scenario
 from conversations.providers.catalog.language_models import ConfiguredModel, default_language_model, language_models
-from conversations.providers.tokens.tokenizer import count_text
+from conversations.providers.tokens.tokenizer import count_text, is_remembered
 
 from .calibration import find_calibration
 from .model_choice import choose_model
 from .prices import find_unit_prices
+
+FAR_ABOVE = 2  # context windows; counting of what is never sent stops there
+PART_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,33 @@ class ModelContext:
     def content_tokens(self, message: PromptMessage) -> int:
         """Count what *message* adds to the chat format's overhead: the number stored with its row."""
         return content_tokens(message, count_text=self.count_text, chat_format=self.language_model.chat_format)
+
+    def draft_tokens(self, message: PromptMessage) -> int:
+        """Count what may never be sent no further than is needed to know that: it may be megabytes.
+
+        Counting in parts may differ by a token for each, so what may be sent is counted as a whole.
+        """
+        content, most_tokens = message.content, FAR_ABOVE * self.language_model.context_window_tokens
+        if len(content) > max(most_tokens, PART_CHARACTERS):
+            tokens = 0
+            for end in range(PART_CHARACTERS, len(content), PART_CHARACTERS):
+                tokens += self.count_text(content[end - PART_CHARACTERS : end])
+                if tokens > most_tokens:
+                    return tokens * len(content) // end
+        return self.content_tokens(message)
+
+    def count_ahead(self, stored: Iterable[PromptMessage] = (), *, drafts: Iterable[PromptMessage] = ()) -> None:
+        """Count long messages without a connection to the database, before a transaction that stores them.
+
+        There their counts are remembered (`tokenizer.count_text`): counting megabytes takes seconds, in which others
+        need the connection and the locks. *drafts* are the newest messages, which may be refused as too long.
+        """
+        counts = [(self.content_tokens, message) for message in stored if _is_long(message)]
+        counts += [(self.draft_tokens, message) for message in drafts if _is_long(message)]
+        if counts:
+            release_connection()
+        for count, message in counts:
+            count(message)
 
 
 def model_context(scenario: Scenario) -> ModelContext:
@@ -62,6 +94,10 @@ def _context_of(configured: ConfiguredModel) -> ModelContext:
         count_text(configured.language_model.encoding),
         calibrated.ratio,
     )
+
+
+def _is_long(message: PromptMessage) -> bool:
+    return is_remembered(message.content) or any(is_remembered(call.arguments) for call in message.tool_calls)
 
 
 def load_tokenizers() -> None:

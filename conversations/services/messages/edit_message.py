@@ -14,7 +14,7 @@ from conversations.models import Conversation, Message
 from conversations.services.titles.want_title import want_title_again
 from conversations.services.windows.active_path import leave_path, lock_conversation
 
-from .post_message import PostedMessage, find_posted, store_checked
+from .post_message import PostedMessage, count_ahead, find_posted, store_checked
 
 
 def edit_message(
@@ -32,6 +32,7 @@ def edit_message(
     grounding is looked up again. *pictures* are ids; None keeps those of the old version. The same *client_id* is the
     same version. Raises as `post_message` does, `MessageNotFound` or `MessageNotEditable`; then all is as it was.
     """
+    count_ahead(content, conversation)
     with transaction.atomic():
         lock_admitted(user)
         locked = lock_conversation(conversation)

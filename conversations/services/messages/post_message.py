@@ -20,8 +20,9 @@ from conversations.access import lock_admitted
 from conversations.core.api.item_ids import response_id
 from conversations.core.errors import ReplyInProgress
 from conversations.core.frames.definitions import MessageStored
+from conversations.core.prompt.messages import PromptMessage
 from conversations.core.prompt.title_text import shorten_title
-from conversations.core.text.storable_text import clean_content
+from conversations.core.text.storable_text import UNSTORABLE, clean_content
 from conversations.core.window.history import HistoryMessage
 from conversations.live.fanout import RUNS, publish, publish_frame
 from conversations.models import ApiKey, Conversation, Message
@@ -31,6 +32,7 @@ from conversations.services.limits.message_checks import check_message
 from conversations.services.pictures.pictures import take_pictures
 from conversations.services.windows.active_path import add_reply, lock_conversation
 
+LONG_CHARACTERS = 20_000  # counted before the transaction; fewer take a few milliseconds
 MOST_LINE_CHARACTERS = 1_000  # that a title is looked for in
 POSTED_OR_STREAMING = """
 SELECT client_id, id FROM conversations_message WHERE conversation_id = %s AND (client_id = %s OR state = 'streaming')
@@ -80,6 +82,7 @@ def post_message(
     *grounding* is what was looked up for this message, best first: `{"text", "source", "score"}`. *parameters* are what
     a program asks for, for this reply alone: `services.language_models.run_parameters`. *key* is its key, locked.
     """
+    count_ahead(content, conversation)
     with transaction.atomic():
         lock_admitted(user)
         locked = lock_conversation(conversation)
@@ -89,6 +92,17 @@ def post_message(
         return store_checked(
             locked, user=user, content=content, client_id=client_id, grounding=grounding, pictures=pictures, key=key
         )
+
+
+def count_ahead(content: str, conversation: Conversation) -> None:
+    """Count *content* without a connection, if it is long, before the transaction that stores it."""
+    if is_long(content):
+        draft = PromptMessage("user", UNSTORABLE.sub("", content))
+        conversation_context(conversation).count_ahead(drafts=[draft])
+
+
+def is_long(content: str) -> bool:
+    return len(content) >= LONG_CHARACTERS
 
 
 def find_posted(conversation: Conversation, client_id: uuid.UUID) -> PostedMessage | None:

@@ -33,8 +33,6 @@ from conversations.tools.toolbox import Toolbox
 from .window_pictures import WindowPictures, with_smaller_pictures
 from .window_summaries import WindowSummaries, same_summary, window_summaries
 
-FAR_ABOVE = 2  # context windows; counting stops there
-PART_CHARACTERS = 20_000
 # A reply may have ended since its row was read: then what was counted here is only the beginning of it. What another
 # transaction has locked is left to the next window, so that two who count the same rows never wait for each other.
 STORE_COUNTS = """
@@ -196,22 +194,7 @@ def _smaller_pictures(newest: HistoryMessage, context: ModelContext) -> Callable
 def draft_message(content: str, *, position: int, context: ModelContext) -> HistoryMessage:
     """Return *content* as the newest user message, counted; far above the context window only about."""
     message = PromptMessage("user", content)
-    return HistoryMessage(position, message, count_draft(message, context))
-
-
-def count_draft(message: PromptMessage, context: ModelContext) -> int:
-    """Count what is never sent no further than is needed to know that: it may be megabytes.
-
-    Counting in parts may differ by a token for each, so what may be sent is counted as a whole.
-    """
-    content, most_tokens = message.content, FAR_ABOVE * context.language_model.context_window_tokens
-    if len(content) > max(most_tokens, PART_CHARACTERS):
-        tokens = 0
-        for end in range(PART_CHARACTERS, len(content), PART_CHARACTERS):
-            tokens += context.count_text(content[end - PART_CHARACTERS : end])
-            if tokens > most_tokens:
-                return tokens * len(content) // end
-    return context.content_tokens(message)
+    return HistoryMessage(position, message, context.draft_tokens(message))
 
 
 def newest_with_pictures(

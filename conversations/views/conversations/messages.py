@@ -21,9 +21,9 @@ from conversations.core.errors import (
 )
 from conversations.models import Scenario
 from conversations.selectors.conversations.pictures import ShownPicture, added_pictures
-from conversations.services.conversations.conversations import start_conversation
+from conversations.services.conversations.conversations import conversation_to_post_to, start_conversation
 from conversations.services.conversations.default_scenario import default_scenario, scenario_to_begin_with
-from conversations.services.messages.post_message import PostedMessage, post_message
+from conversations.services.messages.post_message import PostedMessage, count_ahead, is_long, post_message
 from conversations.services.replies.continue_reply import continue_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
@@ -78,13 +78,16 @@ def _scenario_of_draft(request: HtmxRequest) -> Scenario:
 def post(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """Send a message; the first one begins the conversation. A plain form brings its pictures with it."""
     client_id = parameters.unique_id(request.POST.get("client_id"), "client_id")
+    content, beginning = parameters.content(request), parameters.beginning(request)
     pictures = _keep_pictures(request, public_id)
+    if is_long(content):
+        count_ahead(content, conversation_to_post_to(user=request.user, public_id=public_id, **beginning))
     with transaction.atomic():  # a message that is refused begins nothing
-        conversation = start_conversation(user=request.user, public_id=public_id, **parameters.beginning(request))
+        conversation = start_conversation(user=request.user, public_id=public_id, **beginning)
         posted = post_message(
             user=request.user,
             conversation=conversation,
-            content=parameters.content(request),
+            content=content,
             client_id=client_id,
             pictures=pictures,
         )
