@@ -86,6 +86,16 @@ async def test_a_tool_call_is_put_together_from_its_pieces(ask):
     assert end.finish_reason == "tool_calls"
 
 
+@pytest.mark.parametrize("language_model", ["quoted-400", "quoted-in-stream"])
+async def test_an_error_that_quotes_what_was_sent_keeps_no_word_of_it(client, language_model):
+    said = "Dear diary, today I told my sister a secret."
+    request = CompletionRequest(language_model, (PromptMessage("system", "Be kind."), PromptMessage("user", said)))
+    with pytest.raises(errors.CompletionError) as failure:
+        [event async for event in client.stream(request)]
+
+    assert failure.value.detail.endswith("Invalid value for content: '…'. It is not allowed here.")
+
+
 @pytest.mark.parametrize(
     ("language_model", "error", "text"),
     [

@@ -1,10 +1,13 @@
 import datetime as dt
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conversations.core import errors
 from conversations.providers.openai_api.provider_errors import (
     Refusal,
+    leave_out_words,
     redact,
     refusal_error,
     retry_after_seconds,
@@ -229,6 +232,25 @@ def test_no_key_gets_into_the_detail(leak):
 
     assert "abc" not in detail
     assert "xyz" not in detail
+
+
+@given(
+    sent=st.text("ab", min_size=24, max_size=80),
+    around=st.tuples(st.text("abc", max_size=30), st.text("abc", max_size=30)),
+    data=st.data(),
+)
+def test_of_what_was_sent_24_characters_are_never_repeated(sent, around, data):
+    start = data.draw(st.integers(0, len(sent) - 24))
+    end = data.draw(st.integers(start + 24, len(sent)))
+    detail = around[0] + sent[start:end] + around[1]
+    left = leave_out_words(detail, ["", "short", sent])
+    assert not any(sent[at : at + 24] in left for at in range(len(sent) - 23))
+    assert "…" in left
+
+
+def test_an_error_in_its_own_words_is_kept_as_it_is():
+    detail = "400 context_length_exceeded: This model's maximum context length is 4096 tokens."
+    assert leave_out_words(detail, ["How long is the context of this model?", "tokens " * 100_000]) == detail
 
 
 def test_a_detail_is_short_and_says_what_happened():

@@ -66,6 +66,7 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `bad-json-after-N` | N tokens, then half an object as a line of its own |
 | `not-a-chunk` | a token, then a JSON list where a chunk should be |
 | `error-in-stream`, `error-in-stream-after-N` | an error object inside the 200 stream |
+| `quoted-400`, `quoted-in-stream` | an error that quotes the newest message, as an answer or inside the 200 stream |
 | `usage-none`, `usage-each` | no usage at all; usage on every chunk, growing |
 | `usage-N-N`, `usage-negative` | usage of N tokens of input and N of output, whatever came; of less than none |
 | `huge-line`, `megabytes-N` | one line of a megabyte, most of it in a field that is not known; a delta of N megabytes |
@@ -422,6 +423,24 @@ async def leak(answer: Answer) -> None:
     credentials = answer.exchange.headers.get("authorization", "")
     message = f"Incorrect API key provided: {credentials.removeprefix('Bearer ')}."
     await answer.whole(401, "application/json", error_json(401, "invalid_api_key", message))
+
+
+def quotation(answer: Answer) -> str:
+    said = text_of(answer.exchange.body["messages"][-1]["content"])
+    return error_json(400, "invalid_value", f"Invalid value for content: {said!r}. It is not allowed here.")
+
+
+@fault("quoted-400")
+async def quote(answer: Answer) -> None:
+    await answer.whole(400, "application/json", quotation(answer))
+
+
+@fault("quoted-in-stream")
+async def quote_in_stream(answer: Answer) -> None:
+    await answer.head()
+    await answer.tokens(1)
+    await answer.line(f"data: {quotation(answer)}")
+    await answer.close()
 
 
 @fault("error-in-stream")

@@ -62,11 +62,11 @@ class CompletionClient:
         """
         with closing(StreamTimeout(self.timeouts)) as waits:
             body = request.to_send()
-            with self._connection.translated_errors(), waits:
+            with self._connection.translated_errors(request.texts), waits:
                 stream = await self._connection.open_stream(request.path, body)
             reader = _reader(request)
             try:
-                with self._connection.translated_errors(in_stream=True):
+                with self._connection.translated_errors(request.texts, in_stream=True):
                     async with aclosing(_events(stream.response, waits, ReadPace(self._turns))) as events:
                         async for data in events:
                             for event in reader.read(_chunk(data)):

@@ -100,7 +100,7 @@ class EmbeddingClient:
     async def embed(self, request: EmbeddingRequest) -> Embeddings:
         """Make one attempt. Raises a `CompletionError`: `MalformedEmbeddings` unless each text got a vector."""
         try:
-            with self._connection.translated_errors():
+            with self._connection.translated_errors(lambda: request.texts):
                 async with asyncio.timeout(self._timeout_seconds):
                     response = await self._connection.post("/embeddings", request.to_json())
                 return await asyncio.to_thread(parse_embeddings, response, count=len(request.texts))

@@ -6,7 +6,7 @@ chose is the whole input. So what a tool loop needs of the model's reasoning com
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -48,6 +48,12 @@ class CompletionRequest:
     def path(self) -> str:
         """The path of the request below the provider's base URL."""
         return PATHS[self.dialect.prompt_format.wire]
+
+    def texts(self) -> Iterator[str]:
+        """Yield the words of the conversation that are sent."""
+        for message in self.prompt:
+            yield message.content
+            yield from (call.arguments for call in message.tool_calls)
 
     def to_send(self) -> dict[str, Any]:
         """Return the JSON body as it leaves: what `to_json` returns, with the pictures themselves."""

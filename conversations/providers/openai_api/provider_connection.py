@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +31,7 @@ from conversations.providers.egress.broken_answers import KeptResponse
 from conversations.providers.egress.destinations import EgressRefused
 from conversations.providers.egress.unasked_answers import AskedConnector
 
-from .provider_errors import Refusal, redact, refusal_error, retry_after_seconds
+from .provider_errors import Refusal, leave_out_words, redact, refusal_error, retry_after_seconds
 
 # The aiohttp transport reads "no limit" as its own default of 100 connections, so a number has to be named.
 CONNECTIONS: Final = 10_000
@@ -120,15 +120,22 @@ class ProviderConnection:
         return await self._openai.post(path, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object])
 
     @contextmanager
-    def translated_errors(self, *, in_stream: bool = False) -> Iterator[None]:
-        """Raise the errors of our tree in place of the package's, without the key."""
+    def translated_errors(self, sent: Callable[[], Iterable[str]], *, in_stream: bool = False) -> Iterator[None]:
+        """Raise the errors of our tree in place of the package's, without the key and words of the texts *sent*."""
         try:
             yield
+        except CompletionError as known:
+            self._clean_detail(known, sent)
+            raise
         except KNOWN_ERRORS as exc:
             error = to_completion_error(exc, in_stream=in_stream)
-            if len(self._api_key) >= _SHORTEST_KEY:
-                error.detail = error.detail.replace(self._api_key, "…")
+            self._clean_detail(error, sent)
             raise error from exc
+
+    def _clean_detail(self, error: CompletionError, sent: Callable[[], Iterable[str]]) -> None:
+        if len(self._api_key) >= _SHORTEST_KEY:
+            error.detail = error.detail.replace(self._api_key, "…")
+        error.detail = leave_out_words(error.detail, sent())
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -31,6 +31,8 @@ from conversations.core.errors import (
 from .context_length import CONTEXT_CODES, says_context_too_long, stated_lengths
 
 DETAIL_CHARACTERS = 500
+REPEATED_CHARACTERS = 24  # of a text that was sent; shorter parts are words such as any error has
+PIECE_CHARACTERS = 8
 READ_CHARACTERS = 4_000  # of a provider's message; what it says stands at its beginning
 
 _BY_STATUS: dict[int, type[CompletionError]] = {
@@ -158,6 +160,32 @@ def retry_after_seconds(headers: Mapping[str, str], *, now: dt.datetime) -> floa
 def redact(text: str) -> str:
     """Return *text* short and without anything that looks like a key."""
     return _SECRETS.sub("…", text[:READ_CHARACTERS])[:DETAIL_CHARACTERS]
+
+
+def leave_out_words(detail: str, sent: Iterable[str]) -> str:
+    """Return *detail* with an ellipsis for each part of 24 characters or more that repeats one of the texts *sent*.
+
+    Providers quote what they refuse, and details are written to logs, which hold no words of conversations.
+    """
+    texts = [text for text in sent if len(text) >= REPEATED_CHARACTERS]
+
+    def repeats(start: int, end: int) -> bool:
+        return any(detail[start:end] in text for text in texts)
+
+    kept, kept_to = [], 0
+    # Such a part holds a whole piece of those that begin at each eighth character: few are looked for in long texts.
+    for start in range(0, len(detail) - PIECE_CHARACTERS + 1, PIECE_CHARACTERS):
+        end = start + PIECE_CHARACTERS
+        if start < kept_to or not repeats(start, end):
+            continue
+        while end < len(detail) and repeats(start, end + 1):
+            end += 1
+        while start > kept_to and repeats(start - 1, end):
+            start -= 1
+        if end - start >= REPEATED_CHARACTERS - PIECE_CHARACTERS:
+            kept.append(detail[kept_to:start])
+            kept_to = end
+    return "…".join([*kept, detail[kept_to:]])
 
 
 def _error_class(status: int | None, codes: set[str]) -> type[CompletionError]:
