@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
-import uuid
 from collections.abc import Awaitable, Callable
 from operator import attrgetter
 from typing import Literal
@@ -15,6 +12,7 @@ from conversations.providers.clients.completions import CompletionClient
 from conversations.services.summaries.write_next_summary import write_next_summary
 from conversations.services.titles.write_title import write_next_title
 
+from .process_name import name_process
 from .repeated_work import repeat_work
 
 AT_ONCE = 2  # so that one slow request does not hold up all others
@@ -36,7 +34,7 @@ class BackgroundWriter:
         self._duties: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        name = name_process()
         for number in range(AT_ONCE):
             duty = repeat_work(self._writing(f"{name}.{number}"), asyncio.Event(), attrgetter(self._what))
             self._duties.append(asyncio.create_task(duty, name=f"write {self._what} {number}"))

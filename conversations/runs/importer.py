@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 import time
-import uuid
 from collections.abc import Iterator
 from operator import attrgetter
 
@@ -19,6 +16,7 @@ from conversations.live.fanout import IMPORTS, Subscriber, subscribe, unsubscrib
 from conversations.services.imports.import_claim import ClaimedImport, ImportLost, claim_import, release_import
 from conversations.services.imports.run_import import import_batches
 
+from .process_name import name_process
 from .repeated_work import BREATH_SECONDS, repeat_work
 
 logger = logging.getLogger(__name__)
@@ -30,7 +28,7 @@ class Importer:
     """`start` and `drain` belong to one event loop."""
 
     def __init__(self) -> None:
-        self._name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._name = name_process()
         self._more = asyncio.Event()
         self._subscriber: Subscriber | None = None
         self._duty: asyncio.Task[None] | None = None

@@ -9,10 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
-import socket
 import time
-import uuid
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -40,6 +37,7 @@ from conversations.services.documents.index_document import DocumentLost, HeldDo
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.scenarios.mcp_servers import keep_tools_listed
 
+from .process_name import name_process
 from .repeated_work import BREATH_SECONDS, repeat_work
 
 logger = logging.getLogger(__name__)
@@ -70,7 +68,7 @@ class Indexer:
     """`start` and `drain` belong to one event loop."""
 
     def __init__(self) -> None:
-        self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self.name = name_process()
         self._read_turns, self._embed_turns = Turns(), Turns()
         self._to_read, self._to_embed = [asyncio.Event() for _ in range(PARSED_AT_ONCE)], asyncio.Event()
         self._subscriber: Subscriber | None = None

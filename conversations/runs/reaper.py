@@ -19,7 +19,7 @@ from conversations.core.errors import AnswerInterrupted
 from conversations.live.database_threads import in_worker_thread
 from conversations.models import ApiHeartbeat, Completion, Run
 from conversations.models.run import RunState
-from conversations.models.worker_heartbeat import HEARTBEAT_VALID
+from conversations.models.worker_heartbeat import HEARTBEAT_VALID, WorkerHeartbeat
 from conversations.services.api.idempotent_requests import sweep_idempotent_requests
 from conversations.services.conversations.deletion import (
     sweep_deleted_conversations,
@@ -40,6 +40,7 @@ from conversations.services.webhooks.deliveries import sweep_webhook_deliveries
 from .awaiting_approval import end_expired, expired_approvals
 from .claim import LEASE
 from .heartbeat import sweep_heartbeats
+from .process_name import is_gone
 from .waiting_work import look_for_work
 
 logger = logging.getLogger(__name__)
@@ -76,12 +77,29 @@ def reap_once() -> int:
 
     Returns how many. Several processes may do this at once.
     """
+    end_leases_of_gone_workers()
     over = Run.objects.filter(state="running", lease_until__lt=Now()).values_list("reply_id", flat=True)
     reaped = sum(_survives(reap_reply, reply_id) for reply_id in over)
     reaped += sum(_survives(end_expired, reply) for reply in expired_approvals())
     for completion in _left_open():
         _survives(_settle, completion)
     return reaped
+
+
+def end_leases_of_gone_workers() -> None:
+    """End the leases of workers that were killed on this machine, which their next heartbeat would have shown.
+
+    Their heartbeats end too, so that others take their share, unless none is left: one may be starting in its place,
+    and until its heartbeat is too old no page says that there is none.
+    """
+    held = Run.objects.filter(state="running", lease_until__gt=Now())
+    beating = WorkerHeartbeat.objects.filter(seen_at__gt=Now() - HEARTBEAT_VALID)
+    alive = set(beating.values_list("name", flat=True))
+    gone = {name for name in alive.union(held.values_list("worker", flat=True).distinct()) if is_gone(name)}
+    if gone:
+        held.filter(worker__in=gone).update(lease_until=Now())
+    if alive - gone:
+        beating.filter(name__in=gone).delete()
 
 
 class Reaper:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
-import socket
 import time
-import uuid
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -33,6 +30,7 @@ from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_
 from .heartbeat import beat, end_heartbeat
 from .held_run import end_held_reply, hand_back_reply
 from .live_reply import LiveReply, render_lines
+from .process_name import name_process
 from .reaper import may_reap, reap_once, tidy_once
 from .save_text import save_texts
 from .waiting_work import look_for_work
@@ -89,7 +87,7 @@ class Worker:
     """Makes up to *at_once* replies. `start` and `drain` belong to one event loop."""
 
     def __init__(self, *, at_once: int | None = None) -> None:
-        self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self.name = name_process()
         self._at_once = at_once or settings.REPLIES_AT_ONCE
         self._active: dict[int, ActiveRun] = {}  # by reply
         self._is_making = asyncio.Event()  # set while there are any

@@ -41,6 +41,7 @@ DELETED_AT_PROVIDER = Goal("From an account's deletion to the end of its connect
 INTERRUPTED = Goal("From the new start of a killed server to the end of its last reply", 30)
 ENDED_WITHOUT_WORKER = Goal("From the kill of the last worker to the end of its reply", 15)
 TOLD_WITHOUT_WORKER = Goal("From the kill of the last worker to a page that says that none is running", 15)
+TAKEN_UP_AGAIN = Goal("From the kill of a worker to another that makes its replies, of which nothing had come", 5)
 WORDS_LOST = Goal("Words that were seen and not stored when the server was killed", 200, "words", a_second=200)
 SENT_AFTER_DEAD_CONNECTIONS = Goal("From dead connections to the database to the next message that is stored", 10)
 CLAIMED_AFTER_DEAD_CONNECTIONS = Goal("From dead connections to the database to the claim of the next reply", 15)

@@ -6,12 +6,13 @@ import time
 
 from tests.support.patience import wait_for
 
-from .goals import ENDED_WITHOUT_WORKER, TOLD_WITHOUT_WORKER
+from .goals import ENDED_WITHOUT_WORKER, TAKEN_UP_AGAIN, TOLD_WITHOUT_WORKER
 
 AT_ONCE = 5
 ALIVE = "SELECT count(*) FROM conversations_workerheartbeat WHERE seen_at > now() - interval '5 seconds'"
 STATES = "SELECT worker, count(*) AS runs FROM conversations_run WHERE state = 'running' GROUP BY worker"
 WAITING = "SELECT count(*) FROM conversations_run WHERE state = 'waiting'"
+SECOND_ATTEMPTS = "SELECT count(*) FROM conversations_run WHERE attempt = 2 AND reply_id = ANY(%s)"
 LENGTH = "SELECT length(content) FROM conversations_message WHERE id = %s"
 NO_WORKER = "No worker is running"
 
@@ -21,6 +22,11 @@ def test_replies_without_a_token_are_made_again_by_another_worker(parted_site, c
     replies = [parted_site.ask(parted_site.open_page(), "hang-before-times-5") for _ in range(AT_ONCE)]
     parted_site.run_worker()
     killed.kill()
+    at = time.monotonic()
+    wait_for(
+        lambda: parted_site.database.value(SECOND_ATTEMPTS, replies) == AT_ONCE, "another worker has taken them up"
+    )
+    TAKEN_UP_AGAIN.measure(time.monotonic() - at)
     for reply in replies:
         ended = parted_site.wait_for_end(reply)
         assert (ended["state"], ended["content"]) == ("complete", "Hello from the upstream.")

@@ -115,6 +115,29 @@ def test_a_lease_that_holds_is_left_alone(abandoned):
     assert reap_once() == 0
 
 
+@pytest.fixture
+def killed(monkeypatch):
+    """A worker that holds a reply and was killed on this machine, with a lease and a heartbeat that are valid."""
+    monkeypatch.setattr(reaper, "is_gone", lambda name: name == "killed")
+    reply = post(begin(make_user("alice")), "Hello").reply
+    claim_runs("killed", limit=1)
+    beat("killed")
+    return reply
+
+
+def test_a_reply_of_a_killed_worker_is_taken_up_before_its_lease_is_over(killed):
+    beat("alive")
+    assert reap_once() == 1
+    assert [run.reply_id for run in claim_runs("alive", limit=1).runs] == [killed.pk]
+    assert [each.name for each in WorkerHeartbeat.objects.all()] == ["alive"]
+
+
+def test_the_heartbeat_of_the_last_worker_ends_by_its_age(killed):
+    """One may be starting in its place: no page has to say for a second that there is none."""
+    assert reap_once() == 1
+    assert [each.name for each in WorkerHeartbeat.objects.all()] == ["killed"]
+
+
 def test_a_prolonged_lease_holds(abandoned):
     expire_lease(abandoned)
     run = Run.objects.get()
