@@ -96,12 +96,12 @@ def post_message(
 
 def count_ahead(content: str, conversation: Conversation) -> None:
     """Count *content* without a connection, if it is long, before the transaction that stores it."""
-    if is_long(content):
+    if is_counted_ahead(content):
         draft = PromptMessage("user", UNSTORABLE.sub("", content))
         conversation_context(conversation).count_ahead(drafts=[draft])
 
 
-def is_long(content: str) -> bool:
+def is_counted_ahead(content: str) -> bool:
     return len(content) >= LONG_CHARACTERS
 
 

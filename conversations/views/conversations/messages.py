@@ -23,7 +23,7 @@ from conversations.models import Scenario
 from conversations.selectors.conversations.pictures import ShownPicture, added_pictures
 from conversations.services.conversations.conversations import conversation_to_post_to, start_conversation
 from conversations.services.conversations.default_scenario import default_scenario, scenario_to_begin_with
-from conversations.services.messages.post_message import PostedMessage, count_ahead, is_long, post_message
+from conversations.services.messages.post_message import PostedMessage, count_ahead, is_counted_ahead, post_message
 from conversations.services.replies.continue_reply import continue_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
@@ -80,7 +80,7 @@ def post(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     client_id = parameters.unique_id(request.POST.get("client_id"), "client_id")
     content, beginning = parameters.content(request), parameters.beginning(request)
     pictures = _keep_pictures(request, public_id)
-    if is_long(content):
+    if is_counted_ahead(content):
         count_ahead(content, conversation_to_post_to(user=request.user, public_id=public_id, **beginning))
     with transaction.atomic():  # a message that is refused begins nothing
         conversation = start_conversation(user=request.user, public_id=public_id, **beginning)
