@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import re
 import socket
@@ -12,17 +13,25 @@ import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from random import Random
 from socket import SHUT_RDWR, SO_LINGER, SO_RCVBUF, SOL_SOCKET
 from types import MappingProxyType
 from typing import Any
 
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from tests.support.patience import PATIENCE_SECONDS
+from tests.support.source import PROJECT
 
 from .browsers import Browser
 
+# The rule by which a page connects again, with its own numbers.
+SOCKET_JS = (PROJECT / "static/js/server/socket.js").read_text(encoding="utf-8")
+FIRST_PAUSE, LONGEST_PAUSE, STEADY_AFTER = (
+    int(re.search(rf"const {name}_MS = ([\d_]+);", SOCKET_JS)[1]) / 1000  # type: ignore[index]  # else nothing is tested
+    for name in ("FIRST_PAUSE", "LONGEST_PAUSE", "STEADY_AFTER")
+)
 TAIL = re.compile(r'data-tail data-at="(\d+)">(.*?)</div>', re.DOTALL)
 STEP = re.compile(r'data-step="(\d+)"')
 TAGS = re.compile(r"<[^>]*>")
@@ -81,6 +90,14 @@ class Page:
         """Connect, or connect again, and ask for what is stored."""
         self.socket = self._connect(self.browser)
         self.sync()
+
+    def come_back(self, chance: Random) -> None:
+        """Connect again as a page that has lost its socket: after a pause, which grows for as long as that fails."""
+        for failures in itertools.count(1):
+            time.sleep(pause_after(failures, chance))
+            with suppress(OSError, WebSocketException):
+                self.open()
+                break
 
     def leave(self) -> None:
         """Close the socket as a tab that is closed does."""
@@ -173,6 +190,18 @@ class Page:
             self.read_until(lambda _: self._knows(reply, length), f"{length} characters of reply {reply}")
         return self.texts[reply].text
 
+    def wait_for_new_text(self, reply: int, length: int) -> float:
+        """Read on, and ask again where nothing comes live, until more than *length* characters; return that time."""
+        self.texts.setdefault(reply, KnownText())
+        self.read_until(lambda frame: self._has_more(frame, reply, length), f"new text of reply {reply}")
+        return time.monotonic()
+
+    def _has_more(self, frame: dict[str, Any], reply: int, length: int) -> bool:
+        has_more = self.texts[reply].end > length
+        if frame["type"] == "conversation.snapshot" and not has_more:
+            self.sync()
+        return has_more
+
     def _knows(self, reply: int, length: int) -> bool:
         is_known = len(self.texts[reply].text) >= length
         assert is_known or reply not in self.ends, f"it ended before: {self.ends[reply]}"
@@ -236,6 +265,11 @@ class Page:
                     self.texts[message["id"]] = KnownText(text=shown_text(message))
             elif (tail := TAIL.search(message["html"])) and (step := STEP.search(message["html"])):
                 known.take_stored(int(step[1]), int(tail[1]), html.unescape(tail[2]))
+
+
+def pause_after(failures: int, chance: Random) -> float:
+    """Return how many seconds a page waits before it connects again, after so many *failures* in a row."""
+    return min(LONGEST_PAUSE, FIRST_PAUSE * 2**failures) * (0.5 + chance.random() / 2)
 
 
 def open_deaf_socket(browser: Browser) -> ClientConnection:

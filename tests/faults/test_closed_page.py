@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from .goals import RESUMED_AFTER_CUT
 from .pages import Page
 
 LEAVE = pytest.mark.parametrize("go", [Page.leave, Page.vanish])
@@ -36,10 +39,10 @@ def test_a_message_is_answered_though_its_sender_left_at_once(site, page, shared
 
 def test_who_returns_in_the_middle_sees_the_text_so_far_and_the_rest_live(site, page, chance):
     reply = begin(site, page, chance)
+    emitted, left_at = len(site.emitted()), time.monotonic()
     page.vanish()
-    site.upstream.wait_for_more_tokens()
-    page.open()
-    page.wait_for("conversation.snapshot")
+    page.come_back(chance)
+    RESUMED_AFTER_CUT.measure(page.wait_for_new_text(reply, emitted) - left_at)
     assert page.wait_for("reply.delta")["at"] > 0
     site.upstream.release()
     assert page.wait_for_end(reply)["state"] == "complete"

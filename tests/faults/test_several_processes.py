@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import time
 import urllib.request
 from contextlib import suppress
 
@@ -14,6 +15,7 @@ from conversations.selectors.figures.live_gauges import POOL
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 from .conftest import checked
+from .goals import RESUMED_ELSEWHERE
 from .processes import RedisProcess
 
 pytestmark = pytest.mark.redis
@@ -107,15 +109,17 @@ def test_pages_of_two_processes_hear_one_reply_live(site):
     assert {page.texts[reply].text for page in pages} == {site.wait_for_end(reply)["content"]} == {site.emitted()}
 
 
-def test_a_killed_web_process_loses_nothing_and_is_replaced(site):
+def test_a_killed_web_process_loses_nothing_and_is_replaced(site, chance):
     (killed, other), (page, page_of_other) = open_pages_apart(site)
     site.answer_with("endless-20")
     reply = page.ask()
     page.wait_for_text(reply, 50)
     page_of_other.wait_for_text(reply, 50)
+    emitted, killed_at = len(site.emitted()), time.monotonic()
     kill(site, killed)
     page.wait_until_closed()
-    page.open()
+    page.come_back(chance)
+    RESUMED_ELSEWHERE.measure(page.wait_for_new_text(reply, emitted) - killed_at)
     page.wait_for_text(reply, 100)
     wait_for(lambda: len(web_processes(site)) == 2, "another is started")
     page_of_other.wait_for_text(reply, 100)

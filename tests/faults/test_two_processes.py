@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -12,7 +13,7 @@ from tests.browser.page_actions import replies, streaming, write
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 from .conftest import checked
-from .goals import STOPPED_AT_PROVIDER
+from .goals import RESUMED_AFTER_RESTART, STOPPED_AT_PROVIDER
 from .pages import shown_text
 from .processes import RedisProcess
 
@@ -80,9 +81,14 @@ def test_a_killed_web_process_does_not_end_the_reply(site, page, chance):
     site.answer_with("endless-20")
     reply = page.ask()
     wait_for_some_text(site, page, reply, chance.randint(1, 500))
+    emitted = len(site.emitted())
     site.process.kill()
-    site.serve()
-    page.open()
+    with ThreadPoolExecutor(1) as pool:
+        returning = pool.submit(page.come_back, chance)
+        site.serve()
+        served_at = time.monotonic()
+        returning.result()
+    RESUMED_AFTER_RESTART.measure(page.wait_for_new_text(reply, emitted) - served_at)
     assert site.let_end(reply)["content"] == site.emitted()
     page.sync()
     assert page.wait_for_end(reply)["state"] == "complete"
