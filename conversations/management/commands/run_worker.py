@@ -9,12 +9,12 @@ from typing import Any
 
 import uvloop
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from prometheus_client import start_http_server
 
 from chatsite.postgres.connection import begin_serving, end_waits
 from conversations.live.redis_echo import redis_echo
-from conversations.management.announcements import announce
+from conversations.management.announcements import LongRunningCommand, announce
 from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.management.main_process import MainProcess, add_descriptor
 from conversations.management.memory import return_freed_memory
@@ -35,7 +35,7 @@ from conversations.tracing import begin_tracing, end_tracing
 STOPPING_SECONDS = DRAIN_SECONDS + ENDING_SECONDS
 
 
-class Command(BaseCommand):
+class Command(LongRunningCommand):
     help = "Make replies and read documents until told to stop; then let the running replies end."
 
     def add_arguments(self, parser: CommandParser) -> None:

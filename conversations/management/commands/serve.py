@@ -12,13 +12,13 @@ from typing import Any
 import uvicorn
 import uvloop
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, connections
 
 from chatsite.accounts.sign_up.first_admin import first_admin_url
 from chatsite.command_line import own_command
 from chatsite.postgres.connection import begin_serving, end_waits
-from conversations.management.announcements import announce
+from conversations.management.announcements import LongRunningCommand, announce
 from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.management.http_protocol import HttpProtocol
 from conversations.management.main_process import MainProcess, add_descriptor
@@ -80,7 +80,7 @@ def spare_the_collector() -> None:
     gc.freeze()
 
 
-class Command(BaseCommand):
+class Command(LongRunningCommand):
     help = "Prepare the database and serve the site."
     requires_system_checks = []  # handle() runs them, the database's included
 
