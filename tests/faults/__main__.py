@@ -55,6 +55,8 @@ ROWS = (
     Row("All connections of the pool are taken", "test_full_pool.py", 10),
     Row("Connections to the database are forgotten by the network", "test_forgotten_connections.py", 20),
     Row("The database is read-only for 8 seconds", "test_failover.py", 10),
+    Row("The disk of the database is full", "test_full_disk.py", 10),
+    Row("The log's disk is full", "test_full_log.py", 10),
     Row("The provider cuts, stalls or sends nonsense", "test_provider_streams.py", 20),
     Row("SIGTERM under load", "test_sigterm.py", 50),
     Row("Stop at every moment", "test_stopping.py", 100),
@@ -129,6 +131,7 @@ def run_piece(row: Row, done: Done, *, rounds: int) -> None:
             "FAULT_REPEATS_ALL": "1",
             "WINDOWSEAT_REHEARSAL": "1",
             "WINDOWSEAT_MOVES": "1",
+            "WINDOWSEAT_MOUNTS": "1",
         }
         command = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", *selection(row)]
         outcome = subprocess.run(command, cwd=PROJECT, env=environment, check=False)

@@ -41,6 +41,7 @@ UNEXPECTED = re.compile(r"^(?!.*(?:Invalid UTF-8 sequence|RequestDataTooBig)).*\
 NEEDED = {
     "test_clients.py": "WINDOWSEAT_CLIENTS",
     "test_codex.py": "WINDOWSEAT_CODEX",
+    "test_full_disk.py": "WINDOWSEAT_MOUNTS",
     "test_killed_backups.py": "WINDOWSEAT_REHEARSAL",
     "test_moved_databases.py": "WINDOWSEAT_MOVES",
     "test_rehearsal.py": "WINDOWSEAT_REHEARSAL",

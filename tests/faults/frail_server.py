@@ -60,9 +60,9 @@ class FrailServer:
 
 
 @contextmanager
-def run_frail_server() -> Iterator[FrailServer]:
-    """Run one with the site's tables in a folder of its own."""
-    folder = Path(tempfile.mkdtemp(prefix="seat-", dir="/tmp"))
+def run_frail_server(parent: str | Path = "/tmp") -> Iterator[FrailServer]:
+    """Run one with the site's tables in a folder of its own, within *parent*."""
+    folder = Path(tempfile.mkdtemp(prefix="seat-", dir=parent))
     folder.chmod(0o711)  # PostgreSQL may run as another account
     server = FrailServer(folder / "var")
     try:

@@ -60,6 +60,7 @@ TOLD_UNHEARD = Goal("From messages that vanish in Redis to a site and a page tha
 ANSWERED_WITHOUT_REDIS = Goal("From a request, while Redis stands still, to its answer", 1)
 HEARD_AGAIN = Goal("From the end of that to live text again", 10)
 READINESS = Goal("From asking about health to the answer", 2)
+READY_WITH_ROOM = Goal("From free space on the disk of the database to a site that is ready", 15)
 POSTED_WHILE_MIGRATED = Goal("From posting a message while the database is upgraded to its acknowledgement", 3)
 RESUMED_AFTER_CUT = Goal("From a socket that is cut to new text in its page", 2)
 RESUMED_ELSEWHERE = Goal("From the kill of one of two web processes to new text in its page", 2)
