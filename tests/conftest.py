@@ -27,6 +27,7 @@ TOOLS = {
     "nginx": (("nginx", "/usr/sbin/nginx"), "needs nginx: apt-get install nginx"),
     "prometheus": (("promtool",), "needs promtool: apt-get install prometheus"),
     "systemd": (("systemd-analyze",), "needs systemd-analyze: apt-get install systemd"),
+    "faketime": (("faketime",), "needs libfaketime: apt-get install faketime"),
     "caddy": (("caddy",), "needs Caddy: apt-get install caddy"),
 }
 

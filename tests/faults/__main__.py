@@ -57,6 +57,7 @@ ROWS = (
     Row("The database is read-only for 8 seconds", "test_failover.py", 10),
     Row("The disk of the database is full", "test_full_disk.py", 10),
     Row("The log's disk is full", "test_full_log.py", 10),
+    Row("The clock of a process jumps by an hour or two days", "test_clock_jumps.py", 40),
     Row("The provider cuts, stalls or sends nonsense", "test_provider_streams.py", 20),
     Row("SIGTERM under load", "test_sigterm.py", 50),
     Row("Stop at every moment", "test_stopping.py", 100),

@@ -440,6 +440,20 @@ def test_a_worker_that_was_replaced_stores_nothing_more(alice, monkeypatch):
     assert Conversation.objects.count() == 3
 
 
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_lease_does_not_depend_on_the_clock_of_a_process(alice, monkeypatch, hours):
+    """Behind, a worker would renew its lease to a moment that is over; ahead, it would end what others are at."""
+    is_now = timezone.now
+    monkeypatch.setattr(run_import, "ITEMS_AT_ONCE", 1)
+    send_files(alice, as_json([chatgpt_line(f"c{number}", "x") for number in range(3)]))
+    batches = import_batches(claim_import("first"))
+    begin_command_import(make_user("bob"), [], "of a command")
+    monkeypatch.setattr(timezone, "now", lambda: is_now() + dt.timedelta(hours=hours))
+    next(batches)
+    assert claim_import("second") is None
+    assert set(ConversationImport.objects.values_list("state", flat=True)) == {"running"}
+
+
 def test_one_import_of_a_user_runs_at_a_time(alice):
     first = send_files(alice, as_json([chatgpt_line("a", "x")]))
     send_files(alice, as_json([chatgpt_line("bb", "x")]))

@@ -1,6 +1,6 @@
 """Claim an import, under a lease: of its files that wait, or of files on this machine; renew it, end it, hand it on.
 
-A worker that ends anywhere leaves an import that another one claims once the lease is over.
+A worker that ends anywhere leaves an import that another one claims once the lease is over, by the database's clock.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from chatsite.accounts.models import User
@@ -89,8 +90,7 @@ def begin_command_import(owner: User, files: Sequence[ExportFile], worker: str) 
     Raises `TooManyImports` while another one of *owner* runs.
     """
     _end_abandoned_commands()
-    now = timezone.now()
-    begun = {"state": ImportState.RUNNING, "worker": worker, "lease_until": now + LEASE, "started_at": now}
+    begun = {"state": ImportState.RUNNING, "worker": worker, "lease_until": Now() + LEASE, "started_at": timezone.now()}
     try:
         with transaction.atomic():
             made = ConversationImport.objects.create(owner=owner, **begun)
@@ -101,14 +101,14 @@ def begin_command_import(owner: User, files: Sequence[ExportFile], worker: str) 
 
 def _end_abandoned_commands() -> None:
     """Note that imports of files on a machine have stopped: they go on when the command is given again."""
-    over = ConversationImport.objects.filter(state=ImportState.RUNNING, lease_until__lt=timezone.now())
+    over = ConversationImport.objects.filter(state=ImportState.RUNNING, lease_until__lt=Now())
     without_files = over.filter(~Exists(ImportFile.objects.filter(of_import=OuterRef("pk"))))
     without_files.update(state=ImportState.FAILED, error_code=ImportInterrupted.code, ended_at=timezone.now())
 
 
 def renew_import_lease(claimed: ClaimedImport, **values: object) -> None:
     """Renew the lease, and store *values* with it. Raises `ImportLost`."""
-    if not claimed.row.update(lease_until=timezone.now() + LEASE, **values):
+    if not claimed.row.update(lease_until=Now() + LEASE, **values):
         raise ImportLost
 
 
@@ -123,7 +123,7 @@ def import_lease_kept(claimed: ClaimedImport) -> Iterator[None]:
     def renew() -> None:
         while not has_ended.wait(LEASE.total_seconds() / 3):
             try:
-                claimed.row.update(lease_until=timezone.now() + LEASE)
+                claimed.row.update(lease_until=Now() + LEASE)
             except DatabaseError:
                 logger.exception("the lease of import %d could not be renewed; it will be tried again", claimed.id)
             finally:
