@@ -66,6 +66,7 @@ ROWS = (
     Row("Handshakes of other origins, and far too many", "test_handshake.py", 10),
     Row("Requests and sockets of several people end at any moment, 200 a round", "test_cancelled_requests.py", 50),
     Row("The web process is killed with 500 open pages, which come back at once", "test_reconnect_storm.py", 20),
+    Row("Messages of a million characters that are made to cost", "test_long_messages.py", 10),
     Row("Strange text", "test_strange_text.py", 5),
     Row("Uploads that are too large or never end", "test_uploads.py", 10),
     Row("Summaries that fail", "test_summaries.py", 20),

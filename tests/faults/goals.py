@@ -71,5 +71,7 @@ PAGES_BACK = Goal("From there to the snapshots of 95 % of its pages", 15, a_seco
 SNAPSHOT_IN_STORM = Goal("From a page's socket to its snapshot while all come back, for 95 %", 5, a_second=5)
 PAGES_BACK_CPU = Goal("Processor time of the web process until all pages are back", 10)
 PAGES_BACK_PEAK = Goal("Most that the web process takes of a core in half a second of that", 1.5, "cores")
+LONGEST_STALL = Goal("Longest stall of the event loop beside hostile long messages", 0.1, a_second=0)
+OTHERS_SLOWER = Goal("Requests of others beside them, for 95 %, by those before", 2, "times", a_second=1)
 GONE = Goal("From SIGTERM to the end of the process", 30)
 GOALS = [each for each in vars().values() if isinstance(each, Goal)]
