@@ -25,9 +25,14 @@ SELECT of_import_id FROM file
 STATE = "SELECT state, items, report FROM conversations_conversationimport WHERE id = %s"
 LET_GO = "UPDATE conversations_conversationimport SET lease_until = now() WHERE id = %s AND state = 'running'"
 STORED = """
+WITH brought AS (
+  SELECT conversation_id, source_id FROM conversations_conversationorigin
+  WHERE conversation_id IS NOT NULL AND brought_by_id = %s
+)
 SELECT count(*) AS conversations, count(DISTINCT source_id) AS different,
-  (SELECT count(*) FROM conversations_messageorigin) AS messages
-FROM conversations_conversationorigin WHERE conversation_id IS NOT NULL
+  (SELECT count(*) FROM conversations_messageorigin WHERE conversation_id IN (SELECT conversation_id FROM brought))
+  AS messages
+FROM brought
 """
 
 
@@ -36,23 +41,25 @@ def conversation(number):
     return chatgpt(f"c{number}", nodes, "a")
 
 
-def test_an_import_whose_worker_is_killed_ends_with_another(parted_site):
+def test_an_import_whose_worker_is_killed_ends_with_another(parted_site, chance):
     content = as_json([conversation(number) for number in range(CONVERSATIONS)])
     killed = parted_site.run_worker()
-    [row] = parted_site.database.rows(SEND, parted_site.begin(), len(content), len(content), content)
+    conversation_of_owner = parted_site.begin(parted_site.sign_up())  # to whom none of these is known
+    [row] = parted_site.database.rows(SEND, conversation_of_owner, len(content), len(content), content)
     sent = row["of_import_id"]
 
     def state():
         [row] = parted_site.database.rows(STATE, sent)
         return row
 
-    wait_for(lambda: state()["items"] > 0, "a batch is stored")
+    killed_after = chance.randrange(CONVERSATIONS // 2)
+    wait_for(lambda: state()["items"] > killed_after, f"more than {killed_after} are stored")
     killed.kill()
     assert (state()["state"], state()["items"] < CONVERSATIONS) == ("running", True)
     parted_site.database.rows(LET_GO, sent)  # what time does, but sooner
     parted_site.run_worker()
     wait_for(lambda: state()["state"] == "ended", "another worker has ended it")
-    [stored] = parted_site.database.rows(STORED)
+    [stored] = parted_site.database.rows(STORED, sent)
     assert stored == {"conversations": CONVERSATIONS, "different": CONVERSATIONS, "messages": 2 * CONVERSATIONS}
     counts = state()["report"]["formats"]["chatgpt"]
     assert (counts["new"], counts["messages_taken"]) == (CONVERSATIONS, 2 * CONVERSATIONS)
