@@ -61,6 +61,7 @@ ROWS = (
     Row("The provider cuts, stalls or sends nonsense", "test_provider_streams.py", 20),
     Row("SIGTERM under load", "test_sigterm.py", 50),
     Row("Stop at every moment", "test_stopping.py", 100),
+    Row("A conversation is changed from another page in mid reply", "test_changed_meanwhile.py", 50),
     Row("Money for one, fifty senders", "test_money.py", 20),
     Row("Bad frames and bursts", "test_bad_frames.py", 20),
     Row("Handshakes of other origins, and far too many", "test_handshake.py", 10),
