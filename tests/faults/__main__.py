@@ -51,6 +51,7 @@ ROWS = (
     Row("Rights end in mid reply", "test_gate.py", 100),
     Row("Redis is killed", "test_two_processes.py::*redis*", 50),
     Row("Redis answers, and messages vanish or connections are dead", "test_unheard_messages.py", 20),
+    Row("Frames to a page are lost, doubled or put off", "test_lossy_frames.py", 50),
     Row("PostgreSQL is killed, or ends all connections", "test_database_away.py", 100),
     Row("All connections of the pool are taken", "test_full_pool.py", 10),
     Row("Connections to the database are forgotten by the network", "test_forgotten_connections.py", 20),
