@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -22,6 +24,7 @@ class ClockedLoop(asyncio.SelectorEventLoop):
     """A loop whose clock goes on only as it is told, and at once to what is scheduled next."""
 
     now = 100.0
+    rounds = 0
 
     def time(self) -> float:
         return self.now
@@ -29,6 +32,7 @@ class ClockedLoop(asyncio.SelectorEventLoop):
     def _run_once(self) -> None:
         if not self._ready and self._scheduled:
             self.now = max(self.now, self._scheduled[0].when())
+        self.rounds += 1
         super()._run_once()
 
 
@@ -90,7 +94,7 @@ def test_one_timer_wakes_all_streams_that_wait(runner):
     async def many():
         loop = asyncio.get_running_loop()
         turns = ReadTurns()
-        waits = [asyncio.create_task(turns.wait()) for _ in range(50)]
+        waits = [asyncio.create_task(turns.wait(len(SMALL))) for _ in range(50)]
         await asyncio.sleep(0)
         timers = len(loop._scheduled)
         waits[0].cancel()  # a stream that is closed meanwhile wakes none and holds up none
@@ -105,11 +109,54 @@ def test_one_timer_wakes_all_streams_that_wait(runner):
 def test_turns_go_on_after_one_in_which_all_were_closed(runner):
     async def again():
         turns = ReadTurns()
-        closed = asyncio.create_task(turns.wait())
+        closed = asyncio.create_task(turns.wait(len(SMALL)))
         await asyncio.sleep(0)
         closed.cancel()
-        await turns.wait()
-        await turns.wait()
+        await turns.wait(len(SMALL))
+        await turns.wait(len(SMALL))
         return asyncio.get_running_loop().now - 100
 
     assert TURN_SECONDS < runner.run(again()) <= 2 * TURN_SECONDS + SOON_SECONDS
+
+
+async def rounds_of_pieces(piece, closed=()):
+    """Return in which round of the loop each of 40 streams read each of its five pieces."""
+    loop, turns, rounds = asyncio.get_running_loop(), ReadTurns(), {}
+
+    async def read(stream):
+        pace = ReadPace(turns)
+        for _ in range(5):
+            rounds.setdefault(stream, []).append(loop.rounds)
+            await pace.wait_after(piece)
+
+    streams = [asyncio.create_task(read(stream)) for stream in range(40)]
+    await asyncio.sleep(0)
+    for stream in closed:
+        streams[stream].cancel()
+    await asyncio.gather(*streams, return_exceptions=True)
+    return rounds
+
+
+def test_of_streams_with_large_pieces_one_is_read_in_each_round_of_the_loop(runner):
+    rounds = runner.run(rounds_of_pieces(LARGE))
+    after_the_first = Counter(number for stream in rounds.values() for number in stream[1:])
+    assert max(after_the_first.values()) == 1
+    assert [len(stream) for stream in rounds.values()] == [5] * 40
+    assert max(stream[-1] for stream in rounds.values()) <= 4 * 40 + 5
+    assert all(later - earlier < 45 for stream in rounds.values() for earlier, later in pairwise(stream))
+
+
+def test_of_streams_with_nearly_large_pieces_few_are_read_in_each_round(runner):
+    rounds = runner.run(rounds_of_pieces(b"x" * (LARGE_BYTES // 3)))
+    in_turns = Counter(number for stream in rounds.values() for number in stream[2:])
+    assert max(in_turns.values()) <= 4
+
+
+def test_streams_with_small_pieces_are_all_read_in_one_round(runner):
+    rounds = runner.run(rounds_of_pieces(SMALL))
+    assert len({number for stream in rounds.values() for number in stream[1:]}) <= 5
+
+
+def test_streams_that_are_closed_hold_up_no_other(runner):
+    rounds = runner.run(rounds_of_pieces(LARGE, closed=range(0, 40, 2)))
+    assert [len(rounds[stream]) for stream in range(1, 40, 2)] == [5] * 20

@@ -3,40 +3,80 @@
 A wake-up for each piece costs more than the piece: of 50 streams at once each, a task, a queue, a frame, a write to a
 socket. What has come until the next turn is one piece. The first word of a reply waits for no turn, and 40 ms are not
 seen in a text that is being written.
+
+Where a provider writes faster than its text is dealt with, pieces are large and wait for no turn, but for each other.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from dataclasses import dataclass
 from typing import Final
 
 TURN_SECONDS: Final = 0.04
 CLOSE_SECONDS: Final = 1.5 * TURN_SECONDS  # pieces with longer between them gain nothing by a turn
 SOON_SECONDS: Final = TURN_SECONDS / 8  # a turn that comes sooner is left out; the clock of uvloop has milliseconds
-LARGE_BYTES: Final = 16_384  # a piece that shows that more waits than a turn should bring
+# A piece that shows that more waits than a turn should bring. To deal with one takes milliseconds of the event loop.
+LARGE_BYTES: Final = 16_384
 
 
 class ReadTurns:
-    """Turns that all streams of one event loop share: one timer wakes all that wait."""
+    """Turns that all streams of one event loop share: one timer wakes all that wait.
+
+    Those that woke go on a few after the other, as much as is dealt with in a millisecond or two. In between all else
+    of the loop is done: 40 streams that went on in each of its rounds kept pages waiting for ten seconds.
+    """
 
     def __init__(self) -> None:
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiting: deque[_Turn] = deque()  # for the timer
+        self._awake: deque[_Turn] = deque()
+        self._is_waking = False
 
-    async def wait(self) -> None:
-        """Wait for the next turn, at most 45 ms."""
+    async def wait(self, piece_bytes: int) -> None:
+        """Wait for the next turn, at most 45 ms, after a piece of so many bytes."""
         loop = asyncio.get_running_loop()
         if not self._waiting:
             turns_before = (loop.time() + SOON_SECONDS) // TURN_SECONDS
             loop.call_at((turns_before + 1) * TURN_SECONDS, self._wake)
-        turn = loop.create_future()
-        self._waiting.append(turn)
-        await turn
+        self._waiting.append(_Turn(loop.create_future(), piece_bytes))
+        await self._waiting[-1].begun
+
+    async def let_others(self, piece_bytes: int) -> None:
+        """Wait for no turn, only for the other streams that are awake."""
+        loop = asyncio.get_running_loop()
+        self._awake.append(_Turn(loop.create_future(), piece_bytes))
+        self._wake_soon(loop)
+        await self._awake[-1].begun
 
     def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for turn in waiting:
-            if not turn.done():  # its stream was closed meanwhile
-                turn.set_result(None)
+        self._awake += self._waiting
+        self._waiting.clear()
+        self._wake_some()
+
+    def _wake_soon(self, loop: asyncio.AbstractEventLoop) -> None:
+        if not self._is_waking:
+            self._is_waking = True
+            loop.call_soon(self._wake_some)
+
+    def _wake_some(self) -> None:
+        self._is_waking = False
+        woken_bytes = 0
+        while self._awake and woken_bytes < LARGE_BYTES:
+            turn = self._awake.popleft()
+            if not turn.begun.done():  # its stream was closed meanwhile
+                turn.begun.set_result(None)
+                woken_bytes += turn.piece_bytes
+        if self._awake:
+            self._wake_soon(asyncio.get_running_loop())
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A stream that waits. Its next piece is taken to be as large as the last one, of *piece_bytes*."""
+
+    begun: asyncio.Future[None]
+    piece_bytes: int
 
 
 class ReadPace:
@@ -55,5 +95,7 @@ class ReadPace:
         came_at = self._clock()
         is_close = came_at - self._came_at < CLOSE_SECONDS
         self._came_at = came_at
-        if self._turns and is_close and len(piece) < LARGE_BYTES:
-            await self._turns.wait()
+        if self._turns and len(piece) >= LARGE_BYTES:
+            await self._turns.let_others(len(piece))
+        elif self._turns and is_close:
+            await self._turns.wait(len(piece))
