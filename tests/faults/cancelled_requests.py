@@ -16,7 +16,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import sys
+import traceback
 from asyncio import AbstractEventLoop, Event, Queue, Task
 from collections import Counter
 from collections.abc import Callable, Coroutine, Generator
@@ -33,6 +35,8 @@ from .canaries import Person, Request
 
 AT_ONCE = 8
 POOL_RETURNS_SECONDS = 30
+LONGEST_EXCHANGE_SECONDS = 60
+ANSWERED = re.compile(rb'"type": ?"(message\.stored|error)"')  # a reply may be in the making still
 Body = Coroutine[Any, Any, Any]
 
 
@@ -150,7 +154,7 @@ class SocketExchange(Exchange):
 
     async def send(self, message: dict[str, Any]) -> None:
         await super().send(message)
-        if b"message.stored" in self.received and not self.is_cut:
+        if ANSWERED.search(self.received) and not self.is_cut:
             self.cut()
 
     async def run(self, scope: dict[str, Any]) -> None:
@@ -189,7 +193,12 @@ async def cancel_requests(people: list[Person], chance: Random, wanted: int) -> 
             if kind in known and chance.random() < 0.9:
                 _, exchange = new_exchange(person, Random(seed), chance.randint(1, known[kind]))
             host = person.address.removeprefix("http://")
-            await asyncio.create_task(exchange.run(scope_of(host)))
+            try:
+                async with asyncio.timeout(LONGEST_EXCHANGE_SECONDS):
+                    await asyncio.create_task(exchange.run(scope_of(host)))
+            except TimeoutError as error:
+                said = bytes(exchange.received[-1_000:])
+                raise AssertionError(f"{kind} did not end; cut: {exchange.is_cut}; it was sent {said!r}") from error
             if exchange.counter.last is None:
                 known[kind] = max(known.get(kind, 0), exchange.counter.passed)
                 statuses[f"{kind} {exchange.status}"] += 1
@@ -221,7 +230,11 @@ def main() -> None:
     seed, wanted = map(int, sys.argv[1:])
     people = [Person(**fields) for fields in json.load(sys.stdin)]
     begin_serving()
-    print(json.dumps(asyncio.run(cancel_requests(people, Random(seed), wanted))), flush=True)
+    try:
+        print(json.dumps(asyncio.run(cancel_requests(people, Random(seed), wanted))), flush=True)
+    except AssertionError:
+        traceback.print_exc()
+        os._exit(1)
     os._exit(0)  # without a server, what it would close at its end is open
 
 

@@ -84,7 +84,8 @@ def people(site):
 
 def new_person(site):
     canary = f"canary-{secrets.token_hex(8)}"
-    browser = Browser(site.address)
+    # Each from an address of its own: only so many sign up from one.
+    browser = Browser(site.address, comes_from=".".join(["127", *(str(1 + secrets.randbelow(250)) for _ in range(3))]))
     browser.sign_up(f"{canary}@example.org")
     person = Person(
         canary,
