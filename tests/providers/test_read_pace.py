@@ -157,6 +157,27 @@ def test_streams_with_small_pieces_are_all_read_in_one_round(runner):
     assert len({number for stream in rounds.values() for number in stream[1:]}) <= 5
 
 
+def test_a_turn_lets_no_more_go_on_in_a_round_that_has_large_pieces(runner):
+    async def rounds_of_all():
+        turns, rounds, loop = ReadTurns(), [], asyncio.get_running_loop()
+
+        async def read(piece):
+            pace = ReadPace(turns)
+            await pace.wait_after(SMALL)
+            for _ in range(20):
+                await pace.wait_after(piece)
+                rounds.append((loop.rounds, len(piece)))
+                loop.now += 0.005  # to deal with it takes a while: turns come in between
+
+        await asyncio.gather(*(read(LARGE) for _ in range(10)), *(read(b"x" * 9_000) for _ in range(10)))
+        return rounds
+
+    by_round = Counter()
+    for number, size in runner.run(rounds_of_all())[1:]:
+        by_round[number] += size
+    assert max(by_round.values()) <= 3 * LARGE_BYTES
+
+
 def test_streams_that_are_closed_hold_up_no_other(runner):
     rounds = runner.run(rounds_of_pieces(LARGE, closed=range(0, 40, 2)))
     assert [len(rounds[stream]) for stream in range(1, 40, 2)] == [5] * 20

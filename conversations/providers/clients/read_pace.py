@@ -52,7 +52,8 @@ class ReadTurns:
     def _wake(self) -> None:
         self._awake += self._waiting
         self._waiting.clear()
-        self._wake_some()
+        if not self._is_waking:
+            self._wake_some()
 
     def _wake_soon(self, loop: asyncio.AbstractEventLoop) -> None:
         if not self._is_waking:
