@@ -1,4 +1,6 @@
-"""The fake provider with one model more: `markdown-N-MS` streams N tokens of Markdown, MS milliseconds before each.
+"""The fake provider with two models more: `markdown-N-MS` streams N tokens of Markdown, MS milliseconds before each.
+
+`flood-N` streams N tokens in pieces of 64 kB, as fast as they are read: to make them takes it no time.
 
 python -m tests.benchmarks._provider
 """
@@ -7,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import re
 
 from tests.rendering.replies import REPLIES
 from tests.support.upstream import fault, listen, make_server
 from tests.support.upstream_answer import Answer
 
+PIECE_BYTES = 65_536
 TOKEN = re.compile(r"\s?\S{1,8}|\s+")  # about five characters, as the tokens of a language model
 TOKENS = TOKEN.findall("\n\n".join(REPLIES) + "\n\n")
 
@@ -28,6 +32,15 @@ async def markdown(answer: Answer, count: int, milliseconds: int) -> None:
     for text in markdown_tokens(count):
         await asyncio.sleep(milliseconds / 1000)
         await answer.chunk({"content": text})
+    await answer.finish()
+
+
+@fault("flood-N")
+async def flood(answer: Answer, count: int) -> None:
+    await answer.head()
+    line = f"data: {json.dumps(answer.chunk_json({'content': ' word'}))}\n\n".encode()
+    for start in range(0, count, lines := PIECE_BYTES // len(line)):
+        await answer.raw(line * min(lines, count - start))
     await answer.finish()
 
 

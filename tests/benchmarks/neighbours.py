@@ -8,6 +8,7 @@ does one of these as often and as much at once as they can:
     posts            250 kB messages over 20 sockets        sockets    100 sockets, opened and closed
     exports          files of the whole account             searches   the list of conversations, searched
     uploads          refused files of 5 x 10 MB             half       requests whose headers and bodies stop
+    streams          40 completions of `/v1`, each of 20,000 tokens that come as fast as they are read
 
 What the attacker is answered is counted by status, or by the type of the frame; "cut" is a connection that ended.
 
@@ -36,6 +37,7 @@ from typing import Any
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
+from tests.benchmarks._processes import started
 from tests.benchmarks._site import temporary_site
 from tests.support.ports import free_port
 
@@ -53,8 +55,8 @@ FILE = (
 class Visitor:
     """A user of the site at *port*, signed in by a cookie, who talks HTTP over connections of one request each."""
 
-    def __init__(self, port: int, cookie: str, conversation: str) -> None:
-        self.port, self.conversation = port, conversation
+    def __init__(self, port: int, cookie: str, conversation: str, key: str) -> None:
+        self.port, self.conversation, self.key = port, conversation, key
         self.address = f"http://127.0.0.1:{port}"
         self.cookies = f"sessionid={cookie}; csrftoken={TOKEN}"
 
@@ -72,6 +74,24 @@ class Visitor:
             writer.write(head.encode() + (body or b""))
             answer = await reader.read()
             return int(answer.split(b" ", 2)[1]) if answer else 0
+        finally:
+            writer.close()
+
+    async def complete(self, language_model: str) -> int:
+        """Ask for a streamed completion with the key, read it to its end and return its status."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        asked = {"model": language_model, "stream": True, "messages": [{"role": "user", "content": "Hello"}]}
+        body = json.dumps(asked).encode()
+        head = (
+            f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nAuthorization: Bearer {self.key}\r\n"
+            f"Content-Type: application/json\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        try:
+            writer.write(head.encode() + body)
+            status = await reader.readline()
+            while await reader.read(2**20):
+                pass
+            return int(status.split(b" ", 2)[1]) if status else 0
         finally:
             writer.close()
 
@@ -153,6 +173,10 @@ async def send_half(visitor: Visitor, answers: Answers) -> None:
         writer.close()
 
 
+async def stream(visitor: Visitor, answers: Answers) -> None:
+    answers[str(await visitor.complete("flood-20000") or "cut")] += 1
+
+
 ATTACKS: dict[str, tuple[Attack, int]] = {
     "estimates": (asks("/estimate/", content=EMOJI), AT_ONCE),
     "previews": (asks("/preview/", content=EMOJI), AT_ONCE),
@@ -164,6 +188,7 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
     "searches": (asks("/conversations/?q=a"), AT_ONCE),
     "uploads": (upload, 4),
     "half": (send_half, 100),
+    "streams": (stream, 40),
 }
 
 
@@ -263,19 +288,30 @@ def show(row: dict[str, Any]) -> None:
 def two_visitors() -> Iterator[tuple[Visitor, Visitor]]:
     """A site with an attacker and a neighbour, served by a process of its own."""
     limits = {"MESSAGES_PER_MINUTE": "0", "REPLIES_PER_USER": "0", "DOCUMENT_STORAGE_MEGABYTES": "1"}
-    with temporary_site(SECRET_KEY="a-secret-of-the-benchmark-that-is-long", **limits):
+    models = {"LANGUAGE_MODELS": "ok context_window=8192, flood-20000 context_window=40000", "OPENAI_API_KEY": "x"}
+    with (
+        started("-m", "tests.benchmarks._provider", ready="http") as (_, base_url),
+        temporary_site(
+            SECRET_KEY="a-secret-of-the-benchmark-that-is-long", OPENAI_BASE_URL=base_url, **models, **limits
+        ),
+    ):
         from django.db import connections
 
+        from chatsite.accounts.models import User
+        from conversations.services.api.api_keys import make_key
         from tests.benchmarks._people import make_people
         from tests.faults.processes import SiteProcess
 
         people = make_people(2)
+        keys = [make_key(user, name="a program").text for user in User.objects.order_by("pk")]
         connections.close_all()
         port = free_port()
         log = Path(tempfile.mkdtemp()) / "site.log"
         process = SiteProcess("serve", dict(os.environ) | {"PORT": str(port)}, log)
         try:
-            attacker, neighbour = (Visitor(port, each.cookie, str(each.conversation)) for each in people)
+            attacker, neighbour = (
+                Visitor(port, each.cookie, str(each.conversation), key) for each, key in zip(people, keys, strict=True)
+            )
             yield attacker, neighbour
         finally:
             process.end()
