@@ -178,6 +178,24 @@ def test_a_turn_lets_no_more_go_on_in_a_round_that_has_large_pieces(runner):
     assert max(by_round.values()) <= 3 * LARGE_BYTES
 
 
+def test_after_large_pieces_the_loop_is_left_free_for_as_long(runner):
+    async def seconds_taken():
+        loop, turns = asyncio.get_running_loop(), ReadTurns()
+
+        async def read():
+            pace = ReadPace(turns)
+            for _ in range(10):
+                loop.now += 0.005  # to deal with the piece
+                await pace.wait_after(LARGE)
+
+        began = loop.now
+        await asyncio.gather(*(read() for _ in range(10)))
+        return loop.now - began
+
+    dealing = 10 * 10 * 0.005
+    assert dealing * 1.7 < runner.run(seconds_taken()) < dealing * 2.1
+
+
 def test_streams_that_are_closed_hold_up_no_other(runner):
     rounds = runner.run(rounds_of_pieces(LARGE, closed=range(0, 40, 2)))
     assert [len(rounds[stream]) for stream in range(1, 40, 2)] == [5] * 20

@@ -25,13 +25,16 @@ class ReadTurns:
     """Turns that all streams of one event loop share: one timer wakes all that wait.
 
     Those that woke go on a few after the other, as much as is dealt with in a millisecond or two. In between all else
-    of the loop is done: 40 streams that went on in each of its rounds kept pages waiting for ten seconds.
+    of the loop is done: 40 streams that went on in each of its rounds kept pages waiting for ten seconds. And after
+    large pieces the loop is left free for as long as they took, so that threads, which make pages, run as well.
     """
 
     def __init__(self) -> None:
         self._waiting: deque[_Turn] = deque()  # for the timer
         self._awake: deque[_Turn] = deque()
         self._is_waking = False
+        self._woke_at = float("-inf")
+        self._pause_seconds = 0.0
 
     async def wait(self, piece_bytes: int) -> None:
         """Wait for the next turn, at most 45 ms, after a piece of so many bytes."""
@@ -46,7 +49,9 @@ class ReadTurns:
         """Wait for no turn, only for the other streams that are awake."""
         loop = asyncio.get_running_loop()
         self._awake.append(_Turn(loop.create_future(), piece_bytes))
-        self._wake_soon(loop)
+        took_seconds = loop.time() - self._woke_at
+        self._pause_seconds = took_seconds if took_seconds < TURN_SECONDS else 0.0  # longer ago it was for another
+        self._wake_after(self._pause_seconds)
         await self._awake[-1].begun
 
     def _wake(self) -> None:
@@ -55,13 +60,13 @@ class ReadTurns:
         if not self._is_waking:
             self._wake_some()
 
-    def _wake_soon(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _wake_after(self, seconds: float) -> None:
         if not self._is_waking:
             self._is_waking = True
-            loop.call_soon(self._wake_some)
+            asyncio.get_running_loop().call_later(seconds, self._wake_some)
 
     def _wake_some(self) -> None:
-        self._is_waking = False
+        self._is_waking, self._woke_at = False, asyncio.get_running_loop().time()
         woken_bytes = 0
         while self._awake and woken_bytes < LARGE_BYTES:
             turn = self._awake.popleft()
@@ -69,7 +74,9 @@ class ReadTurns:
                 turn.begun.set_result(None)
                 woken_bytes += turn.piece_bytes
         if self._awake:
-            self._wake_soon(asyncio.get_running_loop())
+            self._wake_after(2 * self._pause_seconds)  # as long as the piece that comes now will take, and the pause
+        else:
+            self._pause_seconds = 0.0
 
 
 @dataclass(slots=True)
