@@ -55,7 +55,7 @@ FILE = (
 class Visitor:
     """A user of the site at *port*, signed in by a cookie, who talks HTTP over connections of one request each."""
 
-    def __init__(self, port: int, cookie: str, conversation: str, key: str) -> None:
+    def __init__(self, port: int, cookie: str, conversation: str, key: str = "") -> None:
         self.port, self.conversation, self.key = port, conversation, key
         self.address = f"http://127.0.0.1:{port}"
         self.cookies = f"sessionid={cookie}; csrftoken={TOKEN}"

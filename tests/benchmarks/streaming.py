@@ -146,7 +146,10 @@ def measure(load: Load) -> Figures:
         redis_between(load.processes) as (redis, redis_url),
         started("-m", "tests.benchmarks._provider", ready="http") as (_, base_url),
         temporary_site(
-            **site_settings(base_url, load.language_model), PROCESSES=str(load.processes), REDIS_URL=redis_url
+            **site_settings(base_url, load.language_model),
+            PROCESSES=str(load.processes),
+            REDIS_URL=redis_url,
+            REPLIES_AT_ONCE=str(max(load.replies, 100)),  # else some wait until others have ended
         ) as postgres,
         started("manage.py", "serve", ready="Stop it with") as (site, _),
         started("-m", "tests.benchmarks._relay", base_url, ready="ws") as (relay, relay_address),
