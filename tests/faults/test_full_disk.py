@@ -148,9 +148,10 @@ def test_replies_go_on_when_the_disk_of_the_database_was_full(site, disk, no_roo
     old = site.ask(pages[0], "ok")
     assert site.wait_for_end(old)["state"] == "complete"
     running = [site.ask(page, ("held-60", "endless-20")[number % 2]) for number, page in enumerate(pages)]
-    senders = [site.open_page(site.sign_up()) for _ in range(SENDERS)]
+    people = [site.sign_up() for _ in range(SENDERS)]
     site.answer_with("ok")
     for _ in range(OUTAGES):
+        senders = [site.open_page(person) for person in people]  # where no reply is being written
         with no_room():
             until = time.monotonic() + OUTAGE_SECONDS
             with ThreadPoolExecutor(SENDERS) as threads:
@@ -168,7 +169,7 @@ def test_replies_go_on_when_the_disk_of_the_database_was_full(site, disk, no_roo
         began = time.monotonic()
         wait_for(lambda: readiness(site) == "ready", "the site is ready")
         READY_WITH_ROOM.measure(time.monotonic() - began)
-        for sender in senders:
+        for sender in [site.open_page(person) for person in people]:
             sender.post()
             assert sender.answer()["type"] == "message.stored"
     site.upstream.release()
