@@ -87,10 +87,10 @@ def reap_once() -> int:
 
 
 def end_leases_of_gone_workers() -> None:
-    """End the leases of workers that were killed on this machine, which their next heartbeat would have shown.
+    """End the leases of workers of this machine whose process is gone, up to ten seconds before they would be over.
 
-    Their heartbeats end too, so that others take their share, unless none is left: one may be starting in its place,
-    and until its heartbeat is too old no page says that there is none.
+    Their heartbeats are deleted too, so that the others take their share. The heartbeat of the last worker stays until
+    it is too old: another may be starting in its place, and pages need not say for a second that none is running.
     """
     held = Run.objects.filter(state="running", lease_until__gt=Now())
     beating = WorkerHeartbeat.objects.filter(seen_at__gt=Now() - HEARTBEAT_VALID)

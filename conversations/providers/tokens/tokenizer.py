@@ -38,9 +38,9 @@ DEFAULT_ENCODING = "o200k_base"
 # keep a million backtracking steps (https://github.com/openai/tiktoken/issues/15). Cutting costs a token at most.
 LONGEST_PART_CHARACTERS = 250_000
 # A text is counted again and again: as a draft, when it is sent, and by programs with each request that brings the
-# history along. To count 1,000 characters takes a hundred times as long as to know them again.
+# history along. To count 1,000 characters takes some 25 times as long as to know them again.
 REMEMBERED_CHARACTERS = 1_000
-MOST_REMEMBERED = 10_000  # 2 MB; as many as the texts that one request of 8 MB can bring
+MOST_REMEMBERED = 10_000  # 1.2 MB; as many as the texts that one request of 8 MB can bring
 
 
 @dataclass(frozen=True, slots=True)

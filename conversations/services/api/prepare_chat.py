@@ -34,7 +34,7 @@ from conversations.providers.openai_api.context_length import says_context_too_l
 from conversations.providers.tokens.tokenizer import count_tool_schemas
 from conversations.services.language_models.calibration import learn_limit, learn_refused
 from conversations.services.language_models.effective_policy import effective_policy
-from conversations.services.language_models.model_context import ModelContext, named_model_context
+from conversations.services.language_models.model_context import LONG_CHARACTERS, ModelContext, named_model_context
 from conversations.services.language_models.reply_reserve import largest_own_reserve_tokens
 from conversations.services.language_models.run_parameters import without_dropping
 from conversations.services.limits.message_checks import check_message_length
@@ -42,7 +42,6 @@ from conversations.services.limits.message_checks import check_message_length
 from .chat_pictures import ChatPictures, ShownPictures, check_model_sees
 from .key_access import find_model_of_key, scenario_of_key
 
-LONG_CHARACTERS = 20_000
 # Of the body: words of the program's user. The ledger keeps the numbers, and which fields there were.
 WORDS = ("stop", "response_format")
 

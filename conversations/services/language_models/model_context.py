@@ -22,6 +22,7 @@ from .prices import find_unit_prices
 
 FAR_ABOVE = 2  # context windows; counting of what is never sent stops there
 PART_CHARACTERS = 20_000
+LONG_CHARACTERS = 20_000  # of what is counted without a connection to the database; fewer take a few milliseconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from conversations.services.conversations.conversations import KEPT_TEMPORARILY
 from conversations.services.conversations.default_scenario import scenario_to_begin_with
 from conversations.services.grounding.recall import recall_for_draft
 from conversations.services.language_models.effective_policy import conversation_policy
-from conversations.services.language_models.model_context import ModelContext, conversation_context
+from conversations.services.language_models.model_context import LONG_CHARACTERS, ModelContext, conversation_context
 from conversations.services.limits.message_checks import (
     check_message_length,
     check_messages_are_allowed,
@@ -42,8 +42,6 @@ from conversations.services.limits.message_checks import (
     worst_reply_cost,
 )
 from conversations.services.windows.build_window import build_window, draft_message, newest_with_pictures
-
-LONG_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,13 +26,12 @@ from conversations.core.text.storable_text import UNSTORABLE, clean_content
 from conversations.core.window.history import HistoryMessage
 from conversations.live.fanout import RUNS, publish, publish_frame
 from conversations.models import ApiKey, Conversation, Message
-from conversations.services.language_models.model_context import conversation_context
+from conversations.services.language_models.model_context import LONG_CHARACTERS, conversation_context
 from conversations.services.language_models.run_parameters import use_parameters_of_run
 from conversations.services.limits.message_checks import check_message
 from conversations.services.pictures.pictures import take_pictures
 from conversations.services.windows.active_path import add_reply, lock_conversation
 
-LONG_CHARACTERS = 20_000  # counted before the transaction; fewer take a few milliseconds
 MOST_LINE_CHARACTERS = 1_000  # that a title is looked for in
 POSTED_OR_STREAMING = """
 SELECT client_id, id FROM conversations_message WHERE conversation_id = %s AND (client_id = %s OR state = 'streaming')
