@@ -2,7 +2,8 @@
 
 A turn is held for as long as the work takes. A user who has more waiting than a page ever asks for leaves the process
 to others for twice as long as each turn took: two turns run beside each other, and so a flood takes up less than one
-thread. For whom there is no room in the queue either, the refusal comes after a moment.
+thread. Where most of the work is outside of the turn, the pause has a shortest length. For whom there is no room in the
+queue either, the refusal comes after a moment.
 """
 
 from __future__ import annotations
@@ -26,8 +27,17 @@ class QueueFull(Exception):
 class UserTurns:
     """*at_once* turns of each user, and *most_waiting* places in the queue for them. Belongs to one event loop."""
 
-    def __init__(self, *, at_once: int, most_waiting: int) -> None:
+    def __init__(
+        self,
+        *,
+        at_once: int,
+        most_waiting: int,
+        shortest_pause_seconds: float = 0.0,
+        refusal_seconds: float | None = None,
+    ) -> None:
         self._at_once, self._most_waiting = at_once, most_waiting
+        self._shortest_pause_seconds = shortest_pause_seconds
+        self._refusal_seconds = REFUSAL_SECONDS if refusal_seconds is None else refusal_seconds
         self._taken: dict[Hashable, int] = {}
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
 
@@ -41,6 +51,7 @@ class UserTurns:
         finally:
             if len(self._waiting.get(user, ())) > CROWD:
                 pause_seconds = min(PAUSE_PER_TURN * (time.monotonic() - began), LONGEST_PAUSE_SECONDS)
+                pause_seconds = max(pause_seconds, self._shortest_pause_seconds)
                 asyncio.get_running_loop().call_later(pause_seconds, self._give_back, user)
             else:
                 self._give_back(user)
@@ -51,7 +62,7 @@ class UserTurns:
             return
         queue = self._waiting.setdefault(user, deque())
         if len(queue) >= self._most_waiting:
-            await asyncio.sleep(REFUSAL_SECONDS)
+            await asyncio.sleep(self._refusal_seconds)
             raise QueueFull
         mine = asyncio.get_running_loop().create_future()
         queue.append(mine)

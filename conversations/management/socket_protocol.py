@@ -3,6 +3,7 @@
 - A malformed handshake is answered 400. uvicorn would leave its connection open for ever.
 - Pings are left unanswered while earlier answers are unread (RFC 6455, 5.5.3, allows to answer the newest alone).
 - A message has a largest number of pieces: empty ones count for no limit of bytes.
+- A handshake that was refused with a status of its own has been answered: uvicorn would log an error for each.
 - A connection of which nothing is read for a minute is cut off, also while it is being closed.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 
@@ -27,6 +29,11 @@ class SocketProtocol(UnreadLimit, WebSocketsSansIOProtocol):
         super().on_task_complete(task)
         if not self.disconnected:  # it is being closed, which waits until all has been read
             self._unread_clock.start()
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        if self.close_sent and self.initial_response is not None:
+            self.handshake_complete = True  # https://github.com/Kludex/uvicorn/pull/3138
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)

@@ -22,6 +22,9 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 HANDSHAKES_AT_ONCE = 1
+# Of what a connection costs, most comes before and after its turn: to accept it, to read its head, to answer, to close.
+SHORTEST_PAUSE_SECONDS = 0.03
+REFUSAL_SECONDS = 3.0
 RESPONSE = "websocket.http.response"  # the extension of ASGI by which a handshake is refused with another status
 
 
@@ -30,7 +33,12 @@ class HandshakeTurns:
 
     def __init__(self, application: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
         self._application = application
-        self._turns = UserTurns(at_once=HANDSHAKES_AT_ONCE, most_waiting=settings.SOCKETS_PER_USER)
+        self._turns = UserTurns(
+            at_once=HANDSHAKES_AT_ONCE,
+            most_waiting=settings.SOCKETS_PER_USER,
+            shortest_pause_seconds=SHORTEST_PAUSE_SECONDS,
+            refusal_seconds=REFUSAL_SECONDS,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         cookies = read_cookies(scope)

@@ -110,6 +110,21 @@ async def test_the_turns_of_a_crowd_have_pauses_between_them():
             await asyncio.sleep(0.005)
 
 
+async def test_a_pause_has_a_shortest_length():
+    """Where most of the work is outside of the turn. Only in a crowd."""
+    work = Work(at_once=1, most_waiting=99, shortest_pause_seconds=3600)
+    for number in range(CROWD + 2):
+        await work.ask("eve", number)
+    for number in range(2):
+        await work.ask("alice", f"alice {number}")
+    await work.end(0)
+    await work.end("alice 0")
+    await asyncio.sleep(0.02)  # the pause by what the turn took would be over
+    assert work.begun == [0, "alice 0", "alice 1"]
+    for task in work.tasks.values():
+        task.cancel()
+
+
 @pytest.mark.parametrize("count", [1, CROWD])
 async def test_what_a_page_asks_for_has_no_pauses(count):
     work = Work(at_once=1, most_waiting=99)

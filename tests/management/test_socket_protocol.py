@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ import pytest
 
 from conversations.management.http_protocol import HttpProtocol
 from conversations.management.socket_protocol import MOST_PIECES, SocketProtocol
-from tests.support.patience import PATIENCE_SECONDS
+from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 from .uvicorn_server import is_closed, serve
 
@@ -35,11 +36,18 @@ class ImpatientSocket(SocketProtocol):
 
 
 async def answer(scope, receive, send):
-    """Say how many characters each message has; say much over HTTP, and where that is the message."""
+    """Say how many characters each message has; say much over HTTP, and where that is the message.
+
+    A handshake for another address is refused with a status of its own.
+    """
     if scope["type"] == "http":
         headers = [(b"content-length", str(len(BODY)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": BODY})
+        return
+    if scope["path"] != "/":
+        await send({"type": "websocket.http.response.start", "status": 429, "headers": []})
+        await send({"type": "websocket.http.response.body", "body": b"too many"})
         return
     while (message := await receive())["type"] != "websocket.disconnect":
         if message["type"] == "websocket.connect":
@@ -116,6 +124,19 @@ def test_a_handshake_whose_body_is_empty_is_one(port):
     with connected(port) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\n" + UPGRADE + b"Content-Length: 0\r\n\r\n")
         assert b" 101 " in connection.recv(4096)
+
+
+def test_a_handshake_that_is_refused_is_no_error_of_the_server(port, caplog, monkeypatch):
+    log = logging.getLogger("uvicorn.error")
+    monkeypatch.setattr(log, "handlers", [caplog.handler])
+    monkeypatch.setattr(log, "level", logging.INFO)
+    log.manager._clear_cache()
+    with connected(port) as connection:
+        connection.sendall(b"GET /full HTTP/1.1\r\n" + UPGRADE + b"\r\n")
+        assert b" 429 " in connection.recv(4096)
+        assert is_closed(connection)
+    wait_for(lambda: not SocketInView.shown.tasks, "it has been dealt with")
+    assert {record.levelname for record in caplog.records} == {"INFO"}
 
 
 def test_pings_are_answered_to_who_reads(port):

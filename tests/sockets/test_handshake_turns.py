@@ -7,7 +7,6 @@ import asyncio
 import pytest
 from django.conf import settings
 
-from conversations.live import user_turns
 from conversations.sockets import handshake_turns
 from conversations.sockets.handshake_turns import RESPONSE, HandshakeTurns
 
@@ -18,7 +17,7 @@ class Handshakes:
     def __init__(self, monkeypatch):
         self.begun, self.answers, self.way_out = [], [], asyncio.Event()
         monkeypatch.setattr(handshake_turns, "session_user", self._user)
-        monkeypatch.setattr(user_turns, "REFUSAL_SECONDS", 0)
+        monkeypatch.setattr(handshake_turns, "REFUSAL_SECONDS", 0)
         self.turns = HandshakeTurns(self._application)
 
     async def _user(self, session_key):
