@@ -20,6 +20,8 @@ from conversations.services.messages.edit_message import edit_message
 from conversations.services.portability.export_lease import take_lease
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.retention.keep_conversations import keep_conversation
+from conversations.views.http import export_stream
+from conversations.views.http.export_stream import LONGEST_PAUSE_SECONDS, export_response
 from conversations.views.portability.exported_markdown import markdown_pieces
 from conversations.views.portability.exported_page import page_pieces
 from conversations.wording.error_sentences import ReaderLocale
@@ -110,6 +112,29 @@ def test_what_a_picture_shows_is_on_one_line_of_markdown(alice, talk):
     picture = store_picture(talk, alt_text="a *cat*\n\n# on a mat")
     answer(talk, "And this?", "A cat", pictures=[picture.pk])
     assert r"*Picture: a \*cat\* \# on a mat*" in "".join(markdown_pieces(talk, READER))
+
+
+def test_the_process_is_left_to_others_for_as_long_as_a_piece_took(alice, talk, monkeypatch):
+    pauses, seconds = [], [0.0]
+
+    async def sleep(pause_seconds):
+        pauses.append(round(pause_seconds, 3))
+
+    def pieces():
+        for took_seconds in (0.1, 0.02, 99):
+            seconds[0] += took_seconds
+            yield b"piece"
+
+    monkeypatch.setattr(export_stream.asyncio, "sleep", sleep)
+    monkeypatch.setattr(export_stream, "monotonic", lambda: seconds[0])
+
+    response = export_response(alice, "file", pieces(), content_type="text/plain")
+
+    async def read():
+        return [piece async for piece in response]
+
+    assert async_to_sync(read)() == [b"piece"] * 3
+    assert pauses == [0.1, 0.02, LONGEST_PAUSE_SECONDS, 0.0]
 
 
 def test_several_come_in_one_zip(alice, talk):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from time import monotonic
 
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header
@@ -15,6 +16,7 @@ from conversations.live.database_threads import in_thread
 from conversations.models import ExportLease
 from conversations.services.portability.export_lease import give_lease_back, prolong_lease, take_lease
 
+LONGEST_PAUSE_SECONDS = 0.25
 EXPORT_UNDER_WAY = gettext_lazy("Your export is already being made. Wait until it has downloaded, then try again.")
 
 
@@ -32,6 +34,9 @@ class _ExportStream:
     """The file, piece by piece as it is made. A user who goes away in the middle may start over at once.
 
     Where the pieces end with an `AccessError`, the connection ends without the end of the file.
+
+    After each piece the process is left to others for as long as that took. A thread that computes without a pause
+    makes all that they ask for wait again and again, and a user may export as often as they like.
     """
 
     def __init__(self, pieces: Iterator[bytes], lease: ExportLease) -> None:
@@ -40,12 +45,18 @@ class _ExportStream:
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            while (piece := await in_thread(self._next)()) is not None:
+            while (piece := await self._make_piece()) is not None:
                 yield piece
         except AccessError as error:
             raise asyncio.CancelledError from error  # for Django nothing has failed then
         finally:
             await in_thread(self.close)()
+
+    async def _make_piece(self) -> bytes | None:
+        began = monotonic()
+        piece = await in_thread(self._next)()
+        await asyncio.sleep(min(monotonic() - began, LONGEST_PAUSE_SECONDS))
+        return piece
 
     def _next(self) -> bytes | None:
         prolong_lease(self._lease)
