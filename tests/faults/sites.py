@@ -123,8 +123,9 @@ class Site:
         """That of a user who has signed up here."""
         return self.sign_up()
 
-    def sign_up(self) -> Browser:
-        browser = Browser(self.address)
+    def sign_up(self, *, comes_from: str = "127.0.0.1") -> Browser:
+        """Return the browser of a new person: from each address so many may sign up in a minute."""
+        browser = Browser(self.address, comes_from=comes_from)
         browser.sign_up(f"{uuid.uuid4().hex[:8]}@example.org")
         return browser
 

@@ -52,13 +52,16 @@ def send_everywhere(site, key, text):
     responses = {"model": "ok", "input": text}
     page = site.open_page()
     page.post(text[:FRAME_CHARACTERS])
-    return {
+    answers = {
         "form": browser.post(conversation, text)[0],
         "estimate": browser.json("/estimate/", conversation=conversation, content=text)[0],
         "completions": post_raw(site, key, json.dumps(asked))[0],
         "responses": post_raw(site, key, json.dumps(responses), "/v1/responses")[0],
         "socket": page.answer()["type"],
     }
+    page.drop()  # or rounds later the person would have too many
+    site.pages.remove(page)
+    return answers
 
 
 class Other:
