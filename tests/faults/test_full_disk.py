@@ -15,14 +15,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from chatsite.postgres.embedded.errors import PostgresDidNotStart
 from conversations.core.errors.base import DatabaseAway
-from tests.browser.conftest import ARGUMENTS
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.page_actions import composer, replies, write
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
+from .chromium import open_in_chromium
 from .conftest import checked
 from .frail_server import run_frail_server
 from .goals import READINESS, READY_WITH_ROOM
@@ -38,7 +39,6 @@ MOST_LOG_BYTES = 20_000
 MOST_TAKEN = 500  # messages, 10 MB, in room that the database has left in its files
 # Where PostgreSQL has no room for its log of changes, it ends.
 TOLD = ("the database's disk is full", "the database does not answer")
-PATIENCE_MILLISECONDS = PATIENCE_SECONDS * 1000
 
 
 class SmallDisk:
@@ -192,7 +192,7 @@ def write_until_refused(page):
     for _ in range(MOST_TAKEN):
         typed = secrets.token_hex(LONG_TEXT // 2)
         write(page, typed)
-        expect(refused.or_(replies(page)).first).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+        expect(refused.or_(replies(page)).first).to_be_visible(timeout=PATIENCE_MS)
         if refused.count():
             return typed
         page.goto("/")
@@ -203,12 +203,7 @@ def write_until_refused(page):
 def test_what_was_typed_stays_when_there_is_no_room_for_it(site, no_room, chromium_path):
     site.answer_with("ok")
     sender = site.open_page(site.sign_up())
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
-        context = chromium.new_context(base_url=site.address)
-        context.add_cookies([{"name": n, "value": v, "url": site.address} for n, v in site.browser.cookies.items()])
-        shown = context.new_page()
-        shown.set_default_timeout(PATIENCE_MILLISECONDS)
+    with open_in_chromium(chromium_path, site.browser) as shown:
         shown.goto("/")
         composer(shown).wait_for()
         with no_room():
@@ -217,7 +212,6 @@ def test_what_was_typed_stays_when_there_is_no_room_for_it(site, no_room, chromi
             assert composer(shown).input_value() == typed
         wait_for(lambda: readiness(site) == "ready", "the site is ready")
         composer(shown).press("Enter")
-        expect(replies(shown)).to_have_count(1, timeout=PATIENCE_MILLISECONDS)
-        expect(replies(shown).last).to_contain_text("Hello from the upstream.", timeout=PATIENCE_MILLISECONDS)
-        chromium.close()
+        expect(replies(shown)).to_have_count(1, timeout=PATIENCE_MS)
+        expect(replies(shown).last).to_contain_text("Hello from the upstream.", timeout=PATIENCE_MS)
     assert site.database.value("SELECT count(*) FROM conversations_message WHERE content = %s", typed) == 1

@@ -7,13 +7,13 @@ import signal
 import time
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-from tests.browser.conftest import ARGUMENTS
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.page_actions import replies, streaming, write
-from tests.support.patience import PATIENCE_SECONDS
 
-PATIENCE_MILLISECONDS = PATIENCE_SECONDS * 1000
+from .chromium import open_in_chromium
+
 NEWEST = "SELECT content FROM conversations_message WHERE role = 'assistant' ORDER BY id DESC LIMIT 1"
 
 
@@ -44,22 +44,16 @@ def test_the_final_text_is_exact(mortal_site, chromium_path, chance):
     site = mortal_site
     site.answer_with("paced-20-60")
     conversation = site.begin()
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
-        context = chromium.new_context(base_url=site.address)
-        context.add_cookies([{"name": n, "value": v, "url": site.address} for n, v in site.browser.cookies.items()])
-        shown = context.new_page()
-        shown.set_default_timeout(PATIENCE_MILLISECONDS)
+    with open_in_chromium(chromium_path, site.browser) as shown:
         done = spoil(shown, chance)
         shown.goto(f"/c/{conversation}/")
         write(shown, "Tell me about noise")
-        expect(replies(shown)).to_contain_text("word3", timeout=PATIENCE_MILLISECONDS)
+        expect(replies(shown)).to_contain_text("word3", timeout=PATIENCE_MS)
         os.kill(site.process.process.pid, signal.SIGSTOP)
         time.sleep(chance.uniform(1, 3))
         os.kill(site.process.process.pid, signal.SIGCONT)
-        expect(replies(shown)).to_contain_text("word19", timeout=PATIENCE_MILLISECONDS)
-        expect(streaming(shown)).to_have_count(0, timeout=PATIENCE_MILLISECONDS)
+        expect(replies(shown)).to_contain_text("word19", timeout=PATIENCE_MS)
+        expect(streaming(shown)).to_have_count(0, timeout=PATIENCE_MS)
         text = site.database.value(NEWEST)
-        expect(replies(shown).locator("[data-content]")).to_have_text(text, timeout=PATIENCE_MILLISECONDS)
+        expect(replies(shown).locator("[data-content]")).to_have_text(text, timeout=PATIENCE_MS)
         assert done, "frames went this way"
-        chromium.close()

@@ -6,18 +6,17 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-from tests.browser.conftest import ARGUMENTS
+from tests.browser.conftest import PATIENCE_MS
 from tests.browser.page_actions import replies, streaming, write
-from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.patience import wait_for
 
+from .chromium import open_in_chromium
 from .conftest import checked
 from .goals import RESUMED_AFTER_RESTART, STOPPED_AT_PROVIDER
 from .pages import shown_text
 from .processes import RedisProcess
-
-PATIENCE_MILLISECONDS = PATIENCE_SECONDS * 1000
 
 REDIS = pytest.param("with Redis", marks=pytest.mark.redis)
 WITH_REDIS = pytest.mark.parametrize("split_site", [REDIS], indirect=True)
@@ -99,19 +98,13 @@ def test_a_killed_web_process_does_not_end_the_reply(site, page, chance):
 @pytest.mark.browser
 def test_a_page_shows_the_reply_of_a_process_that_its_socket_cannot_hear(site, page, chromium_path):
     site.answer_with("held-60")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
-        context = chromium.new_context(base_url=site.address)
-        context.add_cookies([{"name": n, "value": v, "url": site.address} for n, v in site.browser.cookies.items()])
-        shown = context.new_page()
-        shown.set_default_timeout(PATIENCE_MILLISECONDS)
+    with open_in_chromium(chromium_path, site.browser) as shown:
         shown.goto(f"/c/{page.conversation}/")
         write(shown, "Tell me about silence")
-        expect(streaming(shown)).to_contain_text("word59", timeout=PATIENCE_MILLISECONDS)
+        expect(streaming(shown)).to_contain_text("word59", timeout=PATIENCE_MS)
         site.upstream.release()
-        expect(streaming(shown)).to_have_count(0, timeout=PATIENCE_MILLISECONDS)
+        expect(streaming(shown)).to_have_count(0, timeout=PATIENCE_MS)
         expect(replies(shown)).to_contain_text("word59")
-        chromium.close()
 
 
 @WITH_REDIS
@@ -151,19 +144,13 @@ def test_messages_can_be_sent_while_redis_is_away(site, page):
 @pytest.mark.browser
 def test_a_page_says_that_live_text_comes_later_while_redis_is_away(site, page, chromium_path):
     site.answer_with("held-60")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
-        context = chromium.new_context(base_url=site.address)
-        context.add_cookies([{"name": n, "value": v, "url": site.address} for n, v in site.browser.cookies.items()])
-        shown = context.new_page()
-        shown.set_default_timeout(PATIENCE_MILLISECONDS)
+    with open_in_chromium(chromium_path, site.browser) as shown:
         shown.goto(f"/c/{page.conversation}/")
         banner = shown.locator('[data-part="banner"]')
         site.redis.kill()
         write(shown, "Tell me about silence")
-        expect(banner).to_contain_text("Live text comes a little later", timeout=PATIENCE_MILLISECONDS)
+        expect(banner).to_contain_text("Live text comes a little later", timeout=PATIENCE_MS)
         site.redis.start()
         site.upstream.release()
-        expect(replies(shown)).to_contain_text("word59", timeout=PATIENCE_MILLISECONDS)
-        expect(banner).to_be_hidden(timeout=PATIENCE_MILLISECONDS)
-        chromium.close()
+        expect(replies(shown)).to_contain_text("word59", timeout=PATIENCE_MS)
+        expect(banner).to_be_hidden(timeout=PATIENCE_MS)
