@@ -22,10 +22,23 @@ def module_name(path: Path) -> str:
 
 
 @cache
+def parse(path: Path) -> ast.Module:
+    """Return the syntax tree of a file."""
+    return ast.parse((PROJECT / path).read_text(encoding="utf-8"), filename=str(path))
+
+
+def calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
+    """Yield all calls in the file with the name of what is called, `get` for `Message.objects.get(…)`."""
+    for node in ast.walk(parse(path)):
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                yield name, node
+
+
+@cache
 def imports(path: Path) -> list[tuple[int, str]]:
     """Return (line, full name) of everything that the file imports, wherever in the file, `from x import y` as x.y."""
-    tree = ast.parse((PROJECT / path).read_text(encoding="utf-8"), filename=str(path))
-    return [(node.lineno, name) for node in ast.walk(tree) for name in _names(node, path)]
+    return [(node.lineno, name) for node in ast.walk(parse(path)) for name in _names(node, path)]
 
 
 def _names(node: ast.AST, path: Path) -> Iterator[str]:
@@ -46,6 +59,7 @@ def _origin(node: ast.ImportFrom, path: Path) -> str:
 @cache
 def top_level_names(path: Path) -> frozenset[str]:
     """Return the public classes and functions that the file defines at its top level."""
-    tree = ast.parse((PROJECT / path).read_text(encoding="utf-8"), filename=str(path))
     definitions = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return frozenset(node.name for node in tree.body if isinstance(node, definitions) and not node.name.startswith("_"))
+    return frozenset(
+        node.name for node in parse(path).body if isinstance(node, definitions) and not node.name.startswith("_")
+    )
