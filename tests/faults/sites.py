@@ -24,6 +24,8 @@ LANGUAGE_MODELS = (
     "held-before",
     "cut-after-5", "cut-before", "eof-after-5", "no-finish",
     "bad-json-after-3", "not-a-chunk", "error-in-stream-after-3", "hang-after-3", "hang-headers", "html-200",
+    "leak-401", "status-403", "status-404", "status-408", "status-409", "status-413", "status-422", "status-429",
+    "quota-429", "status-429-after-3600", "status-500", "html-502", "status-529",
     "status-401", "status-503", "status-503-times-1", "status-503-after-5-times-1", "huge-line", "surrogates", "length",
     "tools-script", "tool-calls", "reasoning",
     "paced-20-60",

@@ -7,7 +7,15 @@ import uuid
 import pytest
 
 from tests.support.concurrent_users import at_once
+from tests.support.patience import wait_for
+from tests.support.ports import free_port
 
+from .browsers import Browser
+
+IDS = """
+SELECT message.id AS message, reply.id AS reply FROM conversations_message message
+JOIN conversations_message reply ON reply.parent_id = message.id WHERE message.client_id = %s
+"""
 CONTENTS = "SELECT content FROM conversations_message WHERE client_id = %s"
 
 
@@ -18,6 +26,29 @@ def stored(frame):
 def is_answered_once(site, content, reply):
     assert site.wait_for_end(reply)["state"] == "complete"
     return len(site.requests_about(content)) == len(site.ledger(reply)) == 1
+
+
+@pytest.fixture(scope="module")
+def browser_elsewhere(shared_site, shared_browser):
+    """The same person's, at a second web process of the site."""
+    port = free_port()
+    process = shared_site.start("serve", PORT=str(port), RUN_WORKER="off")
+    yield Browser(f"http://127.0.0.1:{port}", cookies=shared_browser)
+    process.end()
+
+
+def test_what_was_stored_and_never_acknowledged_is_the_same_message(site, page, chance):
+    """The connection is cut once the message is stored: of what the server has said since, the page knows nothing."""
+    site.answer_with("ok")
+    client_id = str(uuid.uuid4())
+    content = page.post(client_id=client_id)
+    [ids] = wait_for(lambda: site.database.rows(IDS, client_id), "the message is stored")
+    page.vanish()
+    page.come_back(chance)
+    for _ in range(chance.randint(1, 5)):
+        page.post(content, client_id=client_id)
+        assert stored(page.answer()) == (ids["message"], ids["reply"])
+    assert is_answered_once(site, content, ids["reply"])
 
 
 def test_a_message_sent_again_is_the_same_message(site, page, chance):
@@ -64,6 +95,35 @@ def test_http_and_a_socket_that_send_the_same_at_once_send_it_once(site, page, s
     assert status in (200, 201)
     assert stored(page.wait_for("message.stored")) == stored(answer)
     assert is_answered_once(site, content, answer["reply"])
+
+
+def test_two_web_processes_that_are_sent_the_same_at_once_store_it_once(site, page, browser_elsewhere, chance):
+    """By a socket of each and by HTTP of the second one; and once more after the reply has ended."""
+    site.answer_with("ok")
+    content, client_id = f"once {uuid.uuid4()}", str(uuid.uuid4())
+    elsewhere = site.open_page(browser_elsewhere, page.conversation)
+    senders = [
+        lambda: page.post(content, client_id=client_id),
+        lambda: elsewhere.post(content, client_id=client_id),
+        lambda: browser_elsewhere.post(page.conversation, content, client_id),
+    ]
+    *_, (status, answer) = at_once(lambda send: send(), senders)
+    assert status in (200, 201)
+    assert {stored(each.wait_for("message.stored")) for each in (page, elsewhere)} == {stored(answer)}
+    assert is_answered_once(site, content, answer["reply"])
+    elsewhere.post(content, client_id=client_id)
+    assert stored(elsewhere.wait_for("message.stored")) == stored(answer)
+    assert is_answered_once(site, content, answer["reply"])
+
+
+def test_the_same_client_id_of_another_person_is_another_message(site, page, chance):
+    site.answer_with("ok")
+    client_id, pages = str(uuid.uuid4()), [page, site.open_page(site.sign_up())]
+    contents = at_once(lambda sender: sender.post(client_id=client_id), pages)
+    answers = [sender.answer() for sender in pages]
+    assert len({stored(answer) for answer in answers}) == 2
+    for content, answer in zip(contents, answers, strict=True):
+        assert is_answered_once(site, content, answer["reply"])
 
 
 def test_the_first_message_sent_twice_at_once_begins_one_conversation(site, shared_browser, chance):
