@@ -23,8 +23,8 @@ Send = Callable[[Message], Awaitable[None]]
 
 HANDSHAKES_AT_ONCE = 1
 # Of what a connection costs, most comes before and after its turn: to accept it, to read its head, to answer, to close.
-SHORTEST_PAUSE_SECONDS = 0.03
-REFUSAL_SECONDS = 3.0
+SHORTEST_PAUSE_SECONDS = 0.05
+REFUSAL_SECONDS = 5.0
 RESPONSE = "websocket.http.response"  # the extension of ASGI by which a handshake is refused with another status
 
 

@@ -16,6 +16,7 @@ from conversations.live.database_threads import in_thread
 from conversations.models import ExportLease
 from conversations.services.portability.export_lease import give_lease_back, prolong_lease, take_lease
 
+PAUSE_PER_PIECE = 1.5
 LONGEST_PAUSE_SECONDS = 0.25
 EXPORT_UNDER_WAY = gettext_lazy("Your export is already being made. Wait until it has downloaded, then try again.")
 
@@ -35,7 +36,7 @@ class _ExportStream:
 
     Where the pieces end with an `AccessError`, the connection ends without the end of the file.
 
-    After each piece the process is left to others for as long as that took. A thread that computes without a pause
+    After each piece the process is left to others for longer than that took. A thread that computes without a pause
     makes all that they ask for wait again and again, and a user may export as often as they like.
     """
 
@@ -55,7 +56,7 @@ class _ExportStream:
     async def _make_piece(self) -> bytes | None:
         began = monotonic()
         piece = await in_thread(self._next)()
-        await asyncio.sleep(min(monotonic() - began, LONGEST_PAUSE_SECONDS))
+        await asyncio.sleep(min(PAUSE_PER_PIECE * (monotonic() - began), LONGEST_PAUSE_SECONDS))
         return piece
 
     def _next(self) -> bytes | None:
