@@ -112,6 +112,8 @@ class Conversation(models.Model):
                 condition=Q(deleted_at=None, archived=True),
                 name="conversation_archived",
             ),
+            # Those of all owners, as the admin lists them.
+            models.Index(fields=["-last_active_at", "-id"], name="conversation_newest"),
             models.Index(
                 fields=["folder", "-last_active_at"], condition=~Q(folder=None), name="conversation_in_folder"
             ),

@@ -46,3 +46,17 @@ def test_a_short_list_says_how_many_there_are(admin_browser, alice):
     page = admin_browser.get(LIST).content.decode()
     assert "or more" not in page
     assert Message.objects.count() == 2
+
+
+def test_the_list_of_conversations_is_read_in_its_order_and_not_sorted(admin_browser, alice):
+    make_conversation(alice)
+    with CaptureQueriesContext(connection) as queries:
+        admin_browser.get(reverse("admin:conversations_conversation_changelist"))
+    [listed] = [sql for query in queries if "message_count" in (sql := query["sql"]) and "COUNT(*)" not in sql]
+    with connection.cursor() as cursor:
+        # Few rows are sorted sooner than read by an index: whether many can be read by one is asked.
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+        cursor.execute(f"EXPLAIN {listed.replace('%', '%%')}")
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert "conversation_newest" in plan
+    assert "Sort Key" not in plan

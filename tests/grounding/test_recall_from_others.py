@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from conversations.core.recall.weights import MOST_TERMS
-from conversations.grounding.recall.other_conversations import MOST_CONVERSATIONS, choose_other_conversations
+from conversations.grounding.recall.other_conversations import MOST_CONVERSATIONS, _compare, choose_other_conversations
 from conversations.models import Conversation, MessagePassage
 from conversations.services.messages.forget_messages import forget_above
 from conversations.services.messages.mark_message import exclude_message
@@ -150,3 +150,13 @@ def test_words_that_were_never_said_take_no_places_of_a_long_question(alice):
     lexemes = [*rare, *rarer, *(f"never-said-{number:0>20}" for number in half)]
     chosen = choose_other_conversations(alice.pk, lexemes, besides=None, search_language="english")
     assert meant.pk in {each.conversation for each in chosen}
+
+
+def test_conversations_beyond_those_compared_are_not_counted(alice):
+    for number in range(4):
+        talk_of(alice, SECRET, title=f"Talk {number}", days_ago=number)
+    asked = {"owner": alice.pk, "besides": None, "language": "english"}
+    for most, stored in ((2, 3), (3, 4), (4, 4), (9, 4)):
+        compared, found = _compare(["lighthous"], asked, most=most)
+        newest = Conversation.objects.order_by("-last_active_at")[:most]
+        assert ({each.conversation for each in compared}, found) == ({each.pk for each in newest}, stored)

@@ -22,17 +22,19 @@ MOST_PASSAGES = 100_000  # of all that are chosen
 K1 = 1.2
 B = 0.75
 
-# Of each conversation, in how many of its passages each lexeme is. What is in none is missing.
+# Of each conversation, in how many of its passages each lexeme is. What is in none is missing. One more than is asked
+# about says that there are others: to count them all would read each conversation that the owner ever had.
 HAVING = f"""
-WITH own AS (
-  SELECT conversation.id, conversation.last_active_at, index.passages, index.encoding,
-         count(*) OVER () AS stored
+WITH newest AS MATERIALIZED (
+  SELECT conversation.id, conversation.last_active_at, index.passages, index.encoding
   FROM conversations_conversation conversation
   JOIN conversations_messageindex index ON index.conversation_id = conversation.id
   WHERE conversation.owner_id = %(owner)s AND conversation.id IS DISTINCT FROM %(besides)s
     AND conversation.deleted_at IS NULL AND NOT conversation.kept_out_of_recall
     AND conversation.temporary_until IS NULL AND index.passages > 0 AND index.search_language = %(language)s
-  ORDER BY conversation.last_active_at DESC LIMIT %(most)s
+  ORDER BY conversation.last_active_at DESC LIMIT %(most)s + 1
+), own AS (
+  SELECT newest.*, (SELECT count(*) FROM newest) AS stored FROM newest ORDER BY last_active_at DESC LIMIT %(most)s
 )
 SELECT own.id, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8, own.stored,
        found.lexeme, found.passages
@@ -101,7 +103,10 @@ def _rarest_lexemes(lexemes: Collection[str], asked: Mapping[str, Any]) -> list[
 
 
 def _compare(lexemes: Collection[str], asked: Mapping[str, Any], *, most: int) -> tuple[list[_Compared], int]:
-    """Return those of *most* conversations that have some of *lexemes*, and how many are stored; 0 where none has."""
+    """Return those of *most* conversations that have some of *lexemes*, and how many are stored; 0 where none has.
+
+    More than *most* are counted as one more.
+    """
     found: dict[int, _Compared] = {}
     stored = 0
     with connection.cursor() as cursor:
