@@ -97,7 +97,7 @@ def fill(*, completions: int, conversations: int) -> None:
         "conversations": conversations,
         "completions": completions,
         "sittings": SITTINGS,
-        "window": json.dumps(_record().to_json()),
+        "window": json.dumps(make_record(WINDOW_MESSAGES).to_json()),
         "now": timezone.now(),
     }
     with connection.cursor() as cursor:
@@ -122,12 +122,13 @@ def _make_scenarios() -> int:
     return Scenario.objects.bulk_create(scenarios)[0].pk
 
 
-def _record() -> WindowRecord:
+def make_record(messages: int) -> WindowRecord:
+    """Return the record of a window with so many messages before the newest."""
     older = tuple(
         WindowEntry("older", ("user", "assistant")[number % 2], 90 + 7 * number, 812_345 + number, number)
-        for number in range(WINDOW_MESSAGES)
+        for number in range(messages)
     )
-    newest = WindowEntry("newest", "user", 120, 812_345 + WINDOW_MESSAGES, WINDOW_MESSAGES)
+    newest = WindowEntry("newest", "user", 120, 812_345 + messages, messages)
     entries = (WindowEntry("system", "system", 400), *older, newest)
     return WindowRecord(
         language_model="model-1",
