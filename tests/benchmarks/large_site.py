@@ -105,7 +105,7 @@ def site_process(conversations: int, index_every: int) -> Iterator[Callable[...,
 
 
 def serve_site(pipe: Connection, conversations: int, index_every: int) -> None:
-    """Make a site, and answer what is asked about it until nobody asks any more."""
+    """Make a site, and answer what is asked about it until its pipe is closed."""
     with temporary_site(OPENAI_BASE_URL="http://127.0.0.1:9/v1", LANGUAGE_MODELS=LANGUAGE_MODEL) as postgres:
         from tests.benchmarks._large_site import fill_site, quick_writing
         from tests.benchmarks._processes import cpu_seconds
