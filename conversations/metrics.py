@@ -36,6 +36,9 @@ requests_settled = Counter(
     namespace=_PREFIX,
     registry=REGISTRY,
 )
+for _error_code in ("credentials_rejected", "quota_exhausted"):  # one is reason enough for an alert
+    requests_settled.labels("reply", _error_code)
+    requests_settled.labels("api", _error_code)
 requests_repeated = Counter(
     "provider_requests_repeated",
     "Requests to a provider that were made again, by the error code of the one before.",
