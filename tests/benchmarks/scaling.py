@@ -97,7 +97,7 @@ class Costs:
     sum_requests_a_second_of_a_part: float = 332.0  # measurements: one row, 32 connections, two cores
     site_sum_parts: int = 16  # conversations/services/ledger/spending_sums.py
     process_megabytes: float = 190.0  # operating.md
-    socket_kilobytes: float = 48.0  # MEASURED
+    socket_kilobytes: float = 25.0  # MEASURED
     connections_of_a_process: int = 17  # DATABASE_POOL_SIZE and one
     replies_of_a_worker: int = 100  # REPLIES_AT_ONCE
     most_of_a_process: float = 0.6  # of its core: the curve says why no more
