@@ -1,4 +1,7 @@
-"""The send buffer of a socket: the frames that wait to be sent to one page, and the task that sends them."""
+"""The send buffer of a socket: the frames that wait to be sent to one page, and the task that sends them.
+
+An idle page has neither task nor queue, and the last frame, which may be a large snapshot, is not kept for it.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,15 @@ class SendBuffer:
         self.has_overflowed = self.is_closed = False
         self._send = send
         self._close = close
-        self._payloads: asyncio.Queue[str] = asyncio.Queue()
+        self._payloads: list[str] = []
         self._characters = 0
-        self._sending: asyncio.Task[None] | None = None
+        self._is_started = False
+        self._sending: asyncio.Task[None] | None = None  # while something waits: most pages are idle
+        self._closing: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        self._sending = asyncio.create_task(self._send_forever())
+        self._is_started = True
+        self._send_what_waits()
 
     def stop(self) -> None:
         self._drop()
@@ -38,28 +44,36 @@ class SendBuffer:
         if self.is_closed:
             return
         self._characters += len(payload)
-        self._payloads.put_nowait(payload)
-        waiting = self._payloads.qsize()
+        self._payloads.append(payload)
+        waiting = len(self._payloads)
         # One payload alone may be of any size: a page that was closed over it would ask for it again, without end.
         if (waiting > 1 and self._characters > MOST_UNSENT_CHARACTERS) or waiting > MOST_UNSENT_FRAMES:
             self.has_overflowed = True
             self.stop()
+            self._closing = asyncio.create_task(self._close_page())
+        else:
+            self._send_what_waits()
 
     def _drop(self) -> None:
         """Take nothing any more, and forget what waits: a closed socket stays in memory until cycles are freed."""
         self.is_closed = True
-        self._payloads = asyncio.Queue()
+        self._payloads = []
 
-    async def _send_forever(self) -> None:
+    def _send_what_waits(self) -> None:
+        if self._payloads and self._is_started and self._sending is None:
+            self._sending = asyncio.create_task(self._send_all())
+
+    async def _send_all(self) -> None:
         try:
-            while True:
-                payload = await self._payloads.get()
+            while self._payloads:
+                payload = self._payloads.pop(0)
                 self._characters -= len(payload)
                 await self._send(payload)
-        except asyncio.CancelledError:
-            if self.has_overflowed:
-                with contextlib.suppress(Exception):
-                    await self._close()
-            raise
         except OSError:  # as uvicorn says that the page has gone
             self._drop()
+        finally:
+            self._sending = None
+
+    async def _close_page(self) -> None:
+        with contextlib.suppress(Exception):
+            await self._close()

@@ -62,8 +62,56 @@ async def test_a_page_that_does_not_read_is_closed_and_what_waits_is_dropped(mon
     assert socket.sent == []
 
 
+async def test_a_page_is_closed_also_where_too_much_comes_before_anything_could_be_sent(monkeypatch):
+    monkeypatch.setattr(send_buffer, "MOST_UNSENT_FRAMES", 3)
+    socket = Socket()
+    for payload in "abcde":
+        socket.buffer.put(payload)
+    await asyncio.wait_for(socket.is_closed.wait(), timeout=PATIENCE_SECONDS)
+    assert socket.sent == []
+
+
+async def test_what_is_put_while_something_is_sent_follows_it():
+    socket = Socket()
+    for payload in "abc":
+        socket.buffer.put(payload)
+        await wait_in_loop(lambda: socket.buffer._sending is None)
+    assert socket.sent == ["a", "b", "c"]
+
+
+async def test_what_comes_before_the_start_is_sent_then():
+    sent = []
+
+    async def send(payload):
+        sent.append(payload)
+
+    buffer = SendBuffer(send=send, close=send)
+    buffer.put("a")
+    await asyncio.sleep(0)
+    assert sent == []
+    buffer.start()
+    await wait_in_loop(lambda: sent == ["a"])
+
+
 class Payload(str):
     """A text whose end can be waited for."""
+
+
+async def test_what_was_sent_is_not_kept():
+    """Or each idle page would keep its last frame, as a rule a snapshot."""
+    lengths = []
+
+    async def send(payload):
+        lengths.append(len(payload))
+
+    buffer = SendBuffer(send=send, close=asyncio.Event().wait)
+    buffer.start()
+    payload = Payload("a")
+    kept = weakref.ref(payload)
+    buffer.put(payload)
+    del payload
+    await wait_in_loop(lambda: lengths == [1])
+    assert kept() is None
 
 
 async def test_nothing_is_kept_for_a_page_that_has_gone():
