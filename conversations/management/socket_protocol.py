@@ -1,9 +1,9 @@
-"""WebSockets of uvicorn with limits that it has none of.
+"""uvicorn's WebSockets, with limits and a fix that it lacks.
 
 - A malformed handshake is answered 400. uvicorn would leave its connection open for ever.
 - Pings are left unanswered while earlier answers are unread (RFC 6455, 5.5.3, allows to answer the newest alone).
 - A message has a largest number of pieces: empty ones count for no limit of bytes.
-- A handshake that was refused with a status of its own has been answered: uvicorn would log an error for each.
+- A handshake that is refused by a response of its own counts as complete: uvicorn would log an error for each.
 - A connection of which nothing is read for a minute is cut off, also while it is being closed.
 """
 

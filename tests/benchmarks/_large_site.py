@@ -1,10 +1,10 @@
 """A site of very many conversations with ten messages each, written by PostgreSQL. Import when Django is set up.
 
-All that the product stores for a conversation is stored: messages with their jobs, the state of its title, requests in
-the ledger with all of their sums, and for what is indexed passages and postings. Each message is one of some thousand
+All that the product stores for a conversation is stored: messages with their runs, the state of its title, requests in
+the ledger with all of their sums, and for what is indexed passages and postings. Each message is one of 40,000
 texts, whose words are drawn by Zipf's law; tokens, passages and lexemes of a text are what the product makes of it.
 
-One person has some hundred conversations, which are the same on every site and spread over a year; another one has a
+One person has 300 conversations, which are the same on every site and spread over a year; another one has a
 tenth of all. The others have the rest, a few of them many.
 """
 
@@ -43,19 +43,19 @@ TEXTS = 40_000
 WORDS = 10_000  # different ones
 WORDS_IN_A_TEXT = 24
 ORDINARY_CONVERSATIONS = 300
-BUSIEST_SHARE = 10  # one in so many conversations is the busiest person's
+BUSIEST_ONE_IN = 10  # one in so many conversations is the busiest person's
 CONVERSATIONS_OF_A_PERSON = 200
 FEWEST_PEOPLE = 20
 SCENARIOS = 5
-AT_ONCE = 10_000  # conversations
+CONVERSATIONS_AT_ONCE = 10_000
 CONNECTIONS = 2
 DAYS = 365
-QUICK = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "6GB", "checkpoint_timeout": "30min"}
+FAST_WRITE_SETTINGS = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "6GB", "checkpoint_timeout": "30min"}
 SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "zu", "bran", "cle")
 ENDINGS = ("b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "t", "x")
 
-Piece = tuple[str, dict[str, Any]]  # a statement with its parameters
-Run = Callable[[Iterable[Piece]], None]
+Statement = tuple[str, dict[str, Any]]  # a statement with its parameters
+Run = Callable[[Iterable[Statement]], None]
 
 MAKE_TABLES = """
 CREATE UNLOGGED TABLE benchmark_text (
@@ -205,7 +205,7 @@ SELECT owner_id, count(*) FROM benchmark_conversation WHERE is_indexed GROUP BY 
 
 
 class MadePeople(NamedTuple):
-    """The people that are asked about: one with some hundred conversations, and one with a tenth of all."""
+    """The people that are asked about: one with 300 conversations, and one with a tenth of all."""
 
     ordinary: User
     busiest: User
@@ -236,7 +236,7 @@ def fill_site(conversations: int, *, index_every: int = 1, run: Run | None = Non
         "people": count,
         "conversations": conversations,
         "ordinary_count": min(ORDINARY_CONVERSATIONS, conversations // 3),
-        "busiest_share": BUSIEST_SHARE,
+        "busiest_share": BUSIEST_ONE_IN,
         "index_every": index_every,
         "conversation_base": _newest_id(Conversation),
         "message_base": _newest_id(Message),
@@ -277,10 +277,10 @@ def _newest_id(model: type[Conversation | Message]) -> int:
     return model.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
-def _pieces(values: dict[str, Any]) -> Iterator[Piece]:
-    """Yield what makes some thousand conversations at a time."""
-    for first in range(1, values["conversations"] + 1, AT_ONCE):
-        piece = {**values, "first": first, "last": first + AT_ONCE - 1}
+def _pieces(values: dict[str, Any]) -> Iterator[Statement]:
+    """Yield what makes 10,000 conversations at a time."""
+    for first in range(1, values["conversations"] + 1, CONVERSATIONS_AT_ONCE):
+        piece = {**values, "first": first, "last": first + CONVERSATIONS_AT_ONCE - 1}
         for statement in (
             MAKE_MESSAGES,
             MAKE_CONVERSATIONS,
@@ -298,12 +298,12 @@ def _spans_of_owners(owners: Sequence[tuple[int, int]]) -> Iterator[dict[str, in
     first, together = None, 0
     for owner, count in owners:
         first, together = first or owner, together + count
-        if together >= AT_ONCE or owner == owners[-1][0]:
+        if together >= CONVERSATIONS_AT_ONCE or owner == owners[-1][0]:
             yield {"first_owner": first, "last_owner": owner}
             first, together = None, 0
 
 
-def _run_at_once(pieces: Iterable[Piece]) -> None:
+def _run_at_once(pieces: Iterable[Statement]) -> None:
     """Run *pieces* in several connections of the superuser, who may leave the checks of foreign keys out."""
     connections = [_connect_as_superuser() for _ in range(CONNECTIONS)]
     for each in connections:
@@ -312,7 +312,7 @@ def _run_at_once(pieces: Iterable[Piece]) -> None:
         each.execute("SET max_parallel_workers_per_gather = 0")
     free = list(connections)
 
-    def run_one(piece: Piece) -> None:
+    def run_one(piece: Statement) -> None:
         own = free.pop()
         try:
             own.execute(*piece)
@@ -334,13 +334,13 @@ def _connect_as_superuser() -> psycopg.Connection:
 def quick_writing() -> Iterator[None]:
     """Let the embedded PostgreSQL write without waiting for the disk; then tidy up, write all, and be as it was."""
     with _connect_as_superuser() as superuser:
-        for name, value in QUICK.items():
+        for name, value in FAST_WRITE_SETTINGS.items():
             superuser.execute(f"ALTER SYSTEM SET {name} = '{value}'")
         superuser.execute("SELECT pg_reload_conf()")
         yield
         superuser.execute("SET maintenance_work_mem = '500MB'")
         superuser.execute("VACUUM ANALYZE")
-        for name in QUICK:
+        for name in FAST_WRITE_SETTINGS:
             superuser.execute(f"ALTER SYSTEM RESET {name}")
         superuser.execute("SELECT pg_reload_conf()")
         superuser.execute("CHECKPOINT")

@@ -31,6 +31,7 @@ from tests.benchmarks.streaming import site_settings
 TOKENS, PACE_MILLISECONDS = 600, 100
 CALM_SECONDS = 10.0  # then free memory has gone back, and the index of messages is written
 OPENED_AT_ONCE = 20
+SILENCE_SECONDS = 60.0
 WARM_UP = 40
 GOAL_SOCKET_KB, GOAL_REPLY_KB, GOAL_IDLE_PERCENT, GOAL_SOCKETS_PERCENT = 20, 60, 0.5, 3
 
@@ -77,8 +78,13 @@ async def open_page(page: SitePage, opened: AsyncExitStack) -> Any:
     headers = {"Cookie": f"sessionid={page.cookie}"}
     socket = await opened.enter_async_context(connect(address, origin=page.address, additional_headers=headers))
     await socket.send(json.dumps(page._sync()))
-    assert json.loads(await socket.recv())["type"] == "conversation.snapshot"
+    assert (await read_frame(socket))["type"] == "conversation.snapshot"
     return socket
+
+
+async def read_frame(socket: Any) -> dict[str, Any]:
+    frame: dict[str, Any] = json.loads(await asyncio.wait_for(socket.recv(), SILENCE_SECONDS))
+    return frame
 
 
 async def open_pages(pages: Sequence[SitePage], opened: AsyncExitStack) -> list[Any]:
@@ -96,7 +102,7 @@ async def read_to_the_middle(socket: Any, page: SitePage) -> None:
     await socket.send(json.dumps(page._message()))
     until = time.monotonic() + TOKENS * PACE_MILLISECONDS / 1000 / 2
     while time.monotonic() < until:
-        frame = json.loads(await socket.recv())
+        frame = await read_frame(socket)
         if frame["type"] in ("reply.failed", "reply.done", "error"):
             raise RuntimeError(f"not what was expected: {frame}")
 

@@ -16,7 +16,7 @@ from tests.benchmarks import _large_site
 @pytest.fixture
 def people(db, monkeypatch):
     monkeypatch.setattr(_large_site, "TEXTS", 200)
-    monkeypatch.setattr(_large_site, "AT_ONCE", 25)
+    monkeypatch.setattr(_large_site, "CONVERSATIONS_AT_ONCE", 25)
     monkeypatch.setattr(_large_site, "ORDINARY_CONVERSATIONS", 9)
 
     def run(pieces):

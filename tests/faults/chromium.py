@@ -1,4 +1,4 @@
-"""What a person sees: a page in Chromium, with the cookies of a browser that has no screen."""
+"""Open Chromium as a person who is signed in, with the cookies of a browser that has no screen."""
 
 from __future__ import annotations
 

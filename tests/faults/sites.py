@@ -126,7 +126,7 @@ class Site:
         return self.sign_up()
 
     def sign_up(self, *, comes_from: str = "127.0.0.1") -> Browser:
-        """Return the browser of a new person: from each address so many may sign up in a minute."""
+        """Return the browser of a new person, who *comes_from* an address: from each 20 may sign up in a minute."""
         browser = Browser(self.address, comes_from=comes_from)
         browser.sign_up(f"{uuid.uuid4().hex[:8]}@example.org")
         return browser

@@ -114,7 +114,7 @@ def test_what_a_picture_shows_is_on_one_line_of_markdown(alice, talk):
     assert r"*Picture: a \*cat\* \# on a mat*" in "".join(markdown_pieces(talk, READER))
 
 
-def test_the_process_is_left_to_others_for_longer_than_a_piece_took(alice, talk, monkeypatch):
+def test_an_export_pauses_after_each_piece(alice, talk, monkeypatch):
     pauses, seconds = [], [0.0]
 
     async def sleep(pause_seconds):

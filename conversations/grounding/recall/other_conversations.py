@@ -34,9 +34,9 @@ WITH newest AS MATERIALIZED (
     AND conversation.temporary_until IS NULL AND index.passages > 0 AND index.search_language = %(language)s
   ORDER BY conversation.last_active_at DESC LIMIT %(most)s + 1
 ), own AS (
-  SELECT newest.*, (SELECT count(*) FROM newest) AS stored FROM newest ORDER BY last_active_at DESC LIMIT %(most)s
+  SELECT newest.*, (SELECT count(*) FROM newest) AS counted FROM newest ORDER BY last_active_at DESC LIMIT %(most)s
 )
-SELECT own.id, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8, own.stored,
+SELECT own.id, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8, own.counted,
        found.lexeme, found.passages
 FROM own CROSS JOIN LATERAL ({PASSAGES_BY_LEXEME.format(conversation="own.id")}) AS found
 """  # noqa: S608  # a constant of ours
@@ -71,10 +71,10 @@ def choose_other_conversations(
     asked = {"owner": owner, "besides": besides, "language": search_language}
     if len(lexemes) > MOST_TERMS:
         lexemes = _rarest_lexemes(lexemes, asked)
-    compared, stored = _compare(lexemes, asked, most=MOST_COMPARED)
+    compared, counted = _compare(lexemes, asked, most=MOST_COMPARED)
     if not compared:
         return []
-    scores = _scores(compared, min(stored, MOST_COMPARED))
+    scores = _scores(compared, min(counted, MOST_COMPARED))
     chosen: list[_Compared] = []
     passages = 0
     for each in sorted(compared, key=lambda each: (-scores[each.conversation], -each.last_active)):
@@ -92,30 +92,30 @@ def _rarest_lexemes(lexemes: Collection[str], asked: Mapping[str, Any]) -> list[
     """
     passages: Counter[str] = Counter()
     most = MOST_PROBES // len(lexemes)
-    compared, stored = _compare(lexemes, asked, most=most)
+    compared, counted = _compare(lexemes, asked, most=most)
     for each in compared:
         passages.update(each.having)
     unseen: list[str] = []
-    if stored > most or not compared:
+    if counted > most or not compared:
         unseen = sorted(set(lexemes) - passages.keys(), key=lambda lexeme: (-len(lexeme), lexeme))[:MOST_UNSEEN]
     seen = sorted(passages, key=lambda lexeme: (passages[lexeme], lexeme))
     return unseen + seen[: MOST_TERMS - len(unseen)]
 
 
 def _compare(lexemes: Collection[str], asked: Mapping[str, Any], *, most: int) -> tuple[list[_Compared], int]:
-    """Return those of *most* conversations that have some of *lexemes*, and how many are stored; 0 where none has.
+    """Return those of the newest *most* conversations that have some of *lexemes*, and how many there are of all.
 
-    More than *most* are counted as one more.
+    These are counted up to *most* + 1; 0 where none has any of the lexemes.
     """
     found: dict[int, _Compared] = {}
-    stored = 0
+    counted = 0
     with connection.cursor() as cursor:
         cursor.execute(HAVING, {**asked, "lexemes": list(lexemes), "most": most})
-        for pk, passages, encoding, last_active, stored, lexeme, having in cursor.fetchall():  # noqa: B007
+        for pk, passages, encoding, last_active, counted, lexeme, having in cursor.fetchall():  # noqa: B007
             if pk not in found:
                 found[pk] = _Compared(pk, passages, encoding, last_active, {})
             found[pk].having[lexeme] = int(having)
-    return list(found.values()), stored
+    return list(found.values()), counted
 
 
 def _scores(compared: Collection[_Compared], total: int) -> dict[int, float]:
