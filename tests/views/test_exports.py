@@ -125,7 +125,7 @@ def test_an_export_pauses_after_each_piece(alice, talk, monkeypatch):
             seconds[0] += took_seconds
             yield b"piece"
 
-    monkeypatch.setattr(export_stream.asyncio, "sleep", sleep)
+    monkeypatch.setattr(export_stream, "sleep", sleep)
     monkeypatch.setattr(export_stream, "monotonic", lambda: seconds[0])
 
     response = export_response(alice, "file", pieces(), content_type="text/plain")

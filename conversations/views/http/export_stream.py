@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from asyncio import CancelledError, sleep
 from collections.abc import AsyncIterator, Iterator
 from time import monotonic
 
@@ -50,14 +50,14 @@ class _ExportStream:
             while (piece := await self._make_piece()) is not None:
                 yield piece
         except AccessError as error:
-            raise asyncio.CancelledError from error  # for Django nothing has failed then
+            raise CancelledError from error  # for Django nothing has failed then
         finally:
             await in_thread(self.close)()
 
     async def _make_piece(self) -> bytes | None:
         began = monotonic()
         piece = await in_thread(self._next)()
-        await asyncio.sleep(min(PAUSE_PER_PIECE * (monotonic() - began), LONGEST_PAUSE_SECONDS))
+        await sleep(min(PAUSE_PER_PIECE * (monotonic() - began), LONGEST_PAUSE_SECONDS))
         return piece
 
     def _next(self) -> bytes | None:
