@@ -36,10 +36,8 @@ requests_settled = Counter(
     namespace=_PREFIX,
     registry=REGISTRY,
 )
-for _error_code in (
-    "credentials_rejected",
-    "quota_exhausted",
-):  # shown at 0: `increase()` does not see a series that begins at 1
+# Shown at 0: `increase()` does not see a series that begins at 1.
+for _error_code in ("credentials_rejected", "quota_exhausted"):
     requests_settled.labels("reply", _error_code)
     requests_settled.labels("api", _error_code)
 requests_repeated = Counter(
