@@ -31,6 +31,8 @@ const IDLE_POLL_MS = 10_000;
 const ACKNOWLEDGE_MS = 5_000;
 const SYNC_PAUSE_MS = 500;
 const SILENCE_MS = 3_000;
+const DOUBT_MS = 10_000; // without an answer by the socket: HTTP is tried
+const DEAD_MS = 30_000;
 const LARGEST_FRAME_CHARACTERS = 30_000;
 /** @type {Listener} */
 const NO_LISTENER = {
@@ -49,6 +51,9 @@ export class Connection {
   #pollTimer = 0;
   #lastSyncAt = -SYNC_PAUSE_MS;
   #heardAt = performance.now();
+  /** Since when the socket owes an answer, in milliseconds; 0 if it owes none. */
+  #owesSince = 0;
+  #isDoubting = false;
   /** @type {Transport} */
   #transport = "socket";
   /** Settles when the changes to messages made so far have been answered: the next prompt depends on them. */
@@ -76,6 +81,9 @@ export class Connection {
       onFrame: (frame) => this.#received(frame),
       onFailure: (failures) => this.#lost(failures),
     });
+    // A machine that slept or changed its network finds its socket open, and often dead.
+    addEventListener("online", () => this.#askAgain(), { signal });
+    document.addEventListener("visibilitychange", () => document.hidden || this.#askAgain(), { signal });
     signal.addEventListener("abort", () => {
       clearInterval(silenceTimer);
       this.#end();
@@ -237,20 +245,37 @@ export class Connection {
       return;
     }
     const frame = { type: "conversation.sync", conversation: this.conversation, from_position: position };
-    if (!this.socket.send(frame)) {
+    if (!this.#ask(frame)) {
       this.#fetchSnapshot(position);
     }
   }
 
-  /** @param {number} position */
+  /**
+   * Send by the socket what it has to answer; returns whether it could be handed over.
+   * @param {object} frame
+   */
+  #ask(frame) {
+    const isSent = this.socket.send(frame);
+    if (isSent) {
+      this.#owesSince ||= performance.now();
+    }
+    return isSent;
+  }
+
+  /**
+   * Read what is stored by HTTP; returns whether there was an answer.
+   * @param {number} position
+   */
   async #fetchSnapshot(position) {
     try {
       this.#listener.onFrame(await this.#reach(getJson(`${this.urls.sync}?from=${position}`)));
     } catch (error) {
-      if (error instanceof Refusal) {
-        this.#listener.onFrame({ type: "error", code: error.code, message: error.message });
-      } // otherwise the next poll asks again
+      if (!(error instanceof Refusal)) {
+        return false; // the next poll asks again
+      }
+      this.#listener.onFrame({ type: "error", code: error.code, message: error.message });
     }
+    return true;
   }
 
   /**
@@ -264,7 +289,7 @@ export class Connection {
     await this.#changes;
     const fits = fields.content.length <= LARGEST_FRAME_CHARACTERS;
     const frame = { type, conversation: this.conversation, ...fields };
-    const isSent = this.isStored && fits && this.socket.send(frame);
+    const isSent = this.isStored && fits && this.#ask(frame);
     const stored = isSent ? await this.#acknowledged(fields.client_id) : undefined;
     return stored ?? this.#reach(postForm(url, { ...this.beginning, ...inForm(fields) }));
   }
@@ -341,6 +366,7 @@ export class Connection {
 
   /** Ask when a reply streams and the socket says nothing: the process that makes it may be one it can't hear. */
   #breakSilence() {
+    this.#dropIfDead();
     const silence = performance.now() - this.#heardAt;
     const { isStreaming } = this.#listener.whereabouts();
     if ((isStreaming && silence >= SILENCE_MS) || (this.#transport === "late" && silence >= IDLE_POLL_MS)) {
@@ -348,9 +374,37 @@ export class Connection {
     }
   }
 
+  /**
+   * Drop a socket that owes an answer while HTTP brings one, or that owes it for too long: a slow server is slow for both.
+   * Browsers keep a socket that the network has forgotten open for minutes, and it takes what it is given.
+   */
+  async #dropIfDead() {
+    const owesSince = this.#owesSince;
+    const owes = owesSince ? performance.now() - owesSince : 0;
+    if (owes >= DEAD_MS) {
+      this.socket.drop();
+    } else if (owes >= DOUBT_MS && !this.#isDoubting) {
+      this.#isDoubting = true;
+      const isAnswered = await this.#fetchSnapshot(this.#listener.whereabouts().position);
+      this.#isDoubting = false;
+      if (isAnswered && this.#owesSince === owesSince && !this.signal.aborted) {
+        this.socket.drop();
+      }
+    }
+  }
+
+  #askAgain() {
+    if (performance.now() - this.#heardAt >= SILENCE_MS) {
+      this.sync();
+    }
+  }
+
   /** @param {ServerFrame} frame */
   #received(frame) {
-    this.#heardAt = performance.now();
+    this.#owesSince = 0;
+    if (frame.conversation === this.conversation) {
+      this.#heardAt = performance.now(); // others' frames come by another topic, and say nothing about this one
+    }
     if (frame.type === "conversation.snapshot") {
       this.#changeTransport(frame.live ? "socket" : "late");
     }
@@ -365,6 +419,7 @@ export class Connection {
   }
 
   #opened() {
+    this.#owesSince = 0;
     clearTimeout(this.#pollTimer);
     this.#changeTransport("socket");
     this.sync();
@@ -372,6 +427,7 @@ export class Connection {
 
   /** @param {number} failures */
   #lost(failures) {
+    this.#owesSince = 0;
     for (const { resolve } of [...this.#unacknowledged.values()]) {
       resolve();
     }

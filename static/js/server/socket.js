@@ -22,7 +22,7 @@ const LOST = 1006; // as browsers say it of a connection that was cut
 export class Socket {
   /** @type {Set<SocketHandlers>} */
   #listeners = new Set();
-  /** Ends the socket there is, without waiting for a network that is gone. @type {() => void} */
+  /** @type {() => void} */
   #drop = () => undefined;
   /** Whether the last socket has ended, and no other one was opened yet. */
   #isWithoutSocket = false;
@@ -66,6 +66,11 @@ export class Socket {
       this.socket.send(JSON.stringify(frame));
     }
     return this.isOpen;
+  }
+
+  /** End the socket there is, without waiting for a network that is gone, and open another soon. */
+  drop() {
+    this.#drop();
   }
 
   #open() {

@@ -1,0 +1,126 @@
+"""Sockets that are open and say nothing, or nothing about what is shown: the page asks, and opens another."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import uuid
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from .page_actions import ask_for_long_reply, composer, content_of, messages, replies, say, wait_until, write
+
+DEAD_MS = 30_000
+STEP_MS = 1_000
+ABOUT_ANOTHER = {"type": "conversation.writing", "conversation": str(uuid.uuid4()), "writing": True}
+
+
+class Sockets:
+    """The sockets of *page*, from its next on. What those that are `forget`ed are sent, by either side, is lost.
+
+    *opened* counts them, *passed* the frames from the server that came through.
+    """
+
+    def __init__(self, page: Page) -> None:
+        self.opened = self.passed = 0
+        self._forgotten = 0
+        page.route_web_socket("**/ws/", self._connect)
+
+    def forget(self) -> None:
+        """Lose all that the sockets opened so far are sent. They stay open."""
+        self._forgotten = self.opened
+
+    def _connect(self, socket: WebSocketRoute) -> None:
+        self.opened += 1
+        number, server = self.opened, socket.connect_to_server()
+
+        def pass_on(payload: str) -> None:
+            if self._forgotten < number:
+                self.passed += 1
+                socket.send(payload)
+
+        socket.on_message(lambda payload: self._forgotten < number and server.send(payload))
+        server.on_message(pass_on)
+
+
+@pytest.fixture
+def sockets(page: Page) -> Sockets:
+    """Those of the page, which shows a conversation and whose clock the test moves on besides."""
+    say(page, "A conversation")
+    sockets = Sockets(page)
+    page.clock.install()
+    page.reload()
+    expect(messages(page)).to_have_count(2)
+    wait_until(page, lambda: sockets.passed)  # the answer to what the page asks first
+    return sockets
+
+
+def move_on_until(page: Page, condition: Callable[[], object]) -> int:
+    """Move the page's clock on until *condition* is true; returns by how many milliseconds."""
+    moved = itertools.count(0, STEP_MS)
+
+    def is_true() -> bool:
+        page.clock.run_for(STEP_MS)
+        return bool(next(moved) and condition())
+
+    wait_until(page, is_true)
+    return next(moved)
+
+
+def wait_for_more_text(page: Page) -> None:
+    length = len(content_of(replies(page).last))
+    wait_until(page, lambda: len(content_of(replies(page).last)) > length)
+
+
+def test_a_socket_that_the_network_has_forgotten_is_replaced_while_a_reply_streams(page, sockets):
+    ask_for_long_reply(page)
+    sockets.forget()
+    move_on_until(page, lambda: sockets.opened > 1)
+    wait_for_more_text(page)
+    expect(messages(page)).to_have_count(4)
+
+
+def test_a_message_that_is_sent_by_it_is_sent_by_http_and_answered(page, sockets):
+    sockets.forget()
+    write(page, "Is there an answer?")
+    move_on_until(page, lambda: sockets.opened > 1)
+    expect(replies(page)).to_have_count(2)
+    expect(messages(page).filter(has_text="Is there an answer?")).to_have_count(1)
+    expect(composer(page)).to_have_value("")
+
+
+def test_it_is_replaced_after_a_while_where_http_has_no_answer_either(page, sockets):
+    page.route("**/sync/**", lambda route: None)  # which never ends
+    ask_for_long_reply(page)
+    sockets.forget()
+    assert move_on_until(page, lambda: sockets.opened > 1) >= DEAD_MS
+    wait_for_more_text(page)
+
+
+def test_a_page_that_comes_into_view_finds_out(page, sockets):
+    """As after a machine's sleep, when no reply streams and so nothing is waited for."""
+    sockets.forget()
+    page.clock.run_for(STEP_MS * 60)
+    assert sockets.opened == 1
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    move_on_until(page, lambda: sockets.opened > 1)
+
+
+def test_frames_about_other_conversations_do_not_hide_that_this_one_is_not_heard(page):
+    say(page, "A conversation")
+
+    def connect(socket: WebSocketRoute) -> None:
+        def pass_on(payload: str) -> None:
+            is_heard = not json.loads(payload)["type"].startswith("reply.")
+            socket.send(payload if is_heard else json.dumps(ABOUT_ANOTHER))
+
+        socket.connect_to_server().on_message(pass_on)
+
+    page.route_web_socket("**/ws/", connect)
+    page.reload()
+    expect(messages(page)).to_have_count(2)
+    ask_for_long_reply(page)
+    for _ in range(2):
+        wait_for_more_text(page)
