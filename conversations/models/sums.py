@@ -1,4 +1,4 @@
-"""Sums over the ledger, so that figures need not add up all completions: by quarter of an hour, by day and by month."""
+"""Sums over the ledger, so that figures need not add up all completions: by quarter of an hour, day, week and month."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ KEY = ("quarter", "user", "conversation", "scenario", "language_model", "purpose
 SPANS = dict.fromkeys(("language_model", "scenario", "purpose", "user"), ("day", "month")) | {
     "conversation": ("month",)
 }
+# Users have weeks, from Monday on, besides: most periods that are read have no whole month in them. Weeks are added up
+# from days, for all that are closed and have none yet.
+WEEKS_OF = "user"
 # Where a sum by quarters says whose it is, as it is written here: numbers in *key_id*, names in *key_name*.
 KEY_IDS = {dimension: f"coalesce({dimension}_id, 0)" for dimension in ("user", "scenario", "conversation")}
 KEY_NAMES = {name: name for name in ("language_model", "purpose")}
@@ -88,10 +91,10 @@ class LedgerSum(Sums):
 
 
 class RolledUpSum(Sums):
-    """The ledger's sums for one UTC day or month, by one dimension: a few rows where `LedgerSum` has thousands.
+    """The ledger's sums for one UTC day, week or month, by one dimension: a few rows where `LedgerSum` has thousands.
 
-    Only days and months that are closed are in it: nothing can be added to them any more. What belongs to none has
-    *key_id* 0, as have all that are told apart by *key_name*.
+    Only days, weeks and months that are closed are in it: nothing can be added to them any more. What belongs to none
+    has *key_id* 0, as have all that are told apart by *key_name*.
     """
 
     dimension = models.CharField(max_length=20)
@@ -148,6 +151,7 @@ class ConversationSum(Sums):
                 name="conversation_sum_by_cost",
             ),
             models.Index(fields=["first_quarter", "last_quarter"], name="conversation_sum_in_time"),
+            models.Index(fields=["last_quarter", "first_quarter"], name="conversation_sum_by_end"),
         ]
 
     def __str__(self) -> str:

@@ -79,7 +79,7 @@ DELETIONS = st.sampled_from(["bob", "bob's conversation", "second"])
 CLOSINGS = st.tuples(MINUTES | st.just(40 * 1440), ends(), st.booleans())
 EVENTS = st.lists(COMPLETIONS | COMPLETIONS | COMPLETIONS | DELETIONS | CLOSINGS, max_size=14)
 HISTORIES = st.tuples(EVENTS, st.lists(CLOSINGS, max_size=1)).map(lambda parts: [*parts[0], *parts[1]])
-PERIODS = st.sampled_from([DAYS - 1, 45])  # days before and after the day in the middle
+PERIODS = st.sampled_from([DAYS - 1, 10, 45])  # days before and after the day in the middle: with weeks, with months
 
 
 @dataclass

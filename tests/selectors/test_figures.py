@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
 from dataclasses import replace
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -154,7 +155,7 @@ def test_people_are_counted_in_a_closed_day_of_25_hours():
     assert read_figures(longest).by_day[0].totals.users == read_total(longest).users == 2
 
 
-@pytest.mark.parametrize("days", [1, 40, 70])
+@pytest.mark.parametrize("days", [1, 20, 30, 40, 70])
 def test_only_what_lies_within_the_period_is_read_of_closed_days(days):
     period = Period(dt.date(2026, 6, 30), dt.date(2026, 6, 29) + dt.timedelta(days=days), ZoneInfo("Asia/Kolkata"))
     alice = make_person("alice")
@@ -168,6 +169,27 @@ def test_only_what_lies_within_the_period_is_read_of_closed_days(days):
     assert figures.total.completions == 3
     for by in COLUMNS:
         assert [row.totals.completions for row in getattr(figures, f"by_{by}").rows] == [3]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_busy_site_has_the_figures_that_adding_all_of_it_up_finds(seed):
+    chance, people = random.Random(seed), [None, *map(make_person, ("alice", "bob", "charlie", "dora"))]
+    for _ in range(200):
+        person = chance.choice(people)
+        at = NOON - chance.random() * dt.timedelta(days=120)
+        make_completion(person, at=at, cost_usd=Decimal(chance.randrange(4)), language_model=chance.choice("ab"))
+    while close_days(now=NOON):
+        pass
+    chance.choice(people[1:]).delete()
+    for _ in range(40):
+        length, zone = chance.choice((7, 14, 30, 31, 45, 90)), ZoneInfo(chance.choice(ZONES))
+        last = TODAY - dt.timedelta(days=chance.choice((0, 0, 1, 30, 75)))
+        period = Period(last - dt.timedelta(days=length - 1), last, zone)
+        rolled_up, added_up = (
+            read_figures(period, rows=3, source=source) for source in (None, "conversations_ledgersum")
+        )
+        assert rolled_up == added_up
+        assert read_total(period) == added_up.total
 
 
 def test_the_most_expensive_come_first_and_have_their_names():

@@ -98,6 +98,38 @@ def test_all_but_conversations_are_rolled_up_by_the_day_and_by_the_month():
     assert [completions for *_, completions in rolled_up("purpose", "day")] == [1, 1, 1]
 
 
+def test_users_have_a_sum_of_each_week_that_is_closed():
+    alice = make_user("alice")
+    for day in (0, 1, 2, 8, 9):  # Saturday, Sunday, and Monday of a new week
+        spend_at(MIDNIGHT + day * DAY, alice)
+    monday = MIDNIGHT - 5 * DAY
+    close_days(now=MIDNIGHT + DAY + HOUR)
+    assert not rolled_up("user", "week")
+    close_days(now=MIDNIGHT + 2 * DAY + HOUR)
+    assert rolled_up("user", "week") == [(monday, alice.pk, 2)]
+    close_days(now=MIDNIGHT + 20 * DAY)
+    assert rolled_up("user", "week") == [
+        (monday + week * 7 * DAY, alice.pk, count) for week, count in enumerate((2, 2, 1))
+    ]
+    check_sums()
+    alice.delete()
+    assert [key_id for _, key_id, _ in rolled_up("user", "week")] == [0, 0, 0]
+    check_sums()
+
+
+def test_weeks_that_the_version_before_has_closed_are_added_up_with_the_next_day():
+    alice = make_user("alice")
+    for day in (0, 1, 8, 15):
+        spend_at(MIDNIGHT + day * DAY, alice)
+    close_days(now=MIDNIGHT + 12 * DAY)
+    filled = rolled_up("user", "week")
+    RolledUpSum.objects.filter(span="week").delete()
+    check_sums()
+    close_days(now=MIDNIGHT + 13 * DAY)
+    assert rolled_up("user", "week") == filled
+    check_sums()
+
+
 def test_a_conversation_has_all_its_closed_days_in_one_sum():
     alice = make_user("alice")
     conversation = begin(alice)

@@ -168,8 +168,9 @@ def _read(statement: str, period: Period, filters: Filters, **parameters: int) -
         cursor.execute(CLOSED_UNTIL)
         (closed,) = _named_rows(cursor, cursor.fetchall())
         until = closed["closed_until"] or BEFORE_ALL
-        spans: dict[str, Any] = {"until": until, "midnights": period.midnights, **closed_spans(period, until)}
-        cursor.execute(statement, {**_parameters(period, filters), **spans, **parameters})
+        spans = closed_spans(period, until, closed["weeks_until"] or BEFORE_ALL)
+        moments: dict[str, Any] = {"until": until, "midnights": period.midnights, **spans}
+        cursor.execute(statement, {**_parameters(period, filters), **moments, **parameters})
         return list(_named_rows(cursor, cursor.fetchall()))
 
 

@@ -73,12 +73,17 @@ FROM (
     all_parts=all_parts("conversation", RANKS),
     most_expensive_first=MOST_EXPENSIVE_FIRST,
 )
-# What began or ended within the period was active in its closed days; what did neither is looked up.
+# What began or ended within the period was active in its closed days; what did neither is looked up. Each is read by an
+# index of its own: one for both would be read from the first conversation of all.
 COUNT_IN_CLOSED_DAYS = SQL("""
-SELECT count(*) FROM conversations_conversationsum
-WHERE first_quarter < %(end)s AND last_quarter >= %(begin)s AND (
-  first_quarter >= %(begin)s OR last_quarter < %(end)s
-  OR EXISTS (
+SELECT (
+  SELECT count(*) FROM conversations_conversationsum WHERE first_quarter >= %(begin)s AND first_quarter < %(end)s
+) + (
+  SELECT count(*) FROM conversations_conversationsum
+  WHERE last_quarter >= %(begin)s AND last_quarter < %(end)s AND first_quarter < %(begin)s
+) + count(*) FROM conversations_conversationsum
+WHERE last_quarter >= %(end)s AND first_quarter < %(begin)s AND (
+  EXISTS (
     SELECT FROM conversations_ledgersum
     WHERE conversation_id = key_id AND quarter >= %(begin)s AND quarter < %(end)s
   )

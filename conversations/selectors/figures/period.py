@@ -1,10 +1,10 @@
-"""The days that figures are read for, by the clock of the reader, and which of them lie in closed days and months."""
+"""The days that figures are read for, by the clock of the reader, and which closed days, weeks and months they have."""
 
 from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 BEFORE_ALL = dt.datetime.min.replace(tzinfo=dt.UTC)
 
@@ -43,31 +43,53 @@ class Period:
 class ClosedSpans(TypedDict):
     """When the first closed day and month of a period begin and the last ones end: the same where there are none.
 
-    Days and months are those of UTC.
+    The same of weeks or months, *long_span* says which, for what has sums of both. All are those of UTC.
     """
 
     day_begin: dt.datetime
     day_end: dt.datetime
     month_begin: dt.datetime
     month_end: dt.datetime
+    long_span: Literal["week", "month"]
+    long_begin: dt.datetime
+    long_end: dt.datetime
 
 
-def closed_spans(period: Period, closed_until: dt.datetime) -> ClosedSpans:
-    """Return which days and months lie entirely within the period and are closed: their sums are rolled up."""
+def closed_spans(period: Period, closed_until: dt.datetime, weeks_until: dt.datetime) -> ClosedSpans:
+    """Return which days and months lie entirely within the period and are closed: their sums are rolled up.
+
+    Where there is no such month, weeks are taken that do and lie before *weeks_until*.
+    """
     closed = min(period.end, closed_until)
     day = min(_midnight_from(period.begin), period.end)
     month = min(_first_of_month_from(day), period.end)
+    month_end = max(month, closed.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
+    has_month = month < month_end
+    week = min(_monday_from(day), period.end)
+    week_end = max(week, _monday_until(min(closed, weeks_until)))
     return {
         "day_begin": day,
         "day_end": max(day, closed.replace(hour=0, minute=0, second=0, microsecond=0)),
         "month_begin": month,
-        "month_end": max(month, closed.replace(day=1, hour=0, minute=0, second=0, microsecond=0)),
+        "month_end": month_end,
+        "long_span": "month" if has_month else "week",
+        "long_begin": month if has_month else week,
+        "long_end": month_end if has_month else week_end,
     }
 
 
 def _midnight_from(moment: dt.datetime) -> dt.datetime:
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight if midnight == moment else midnight + dt.timedelta(days=1)
+
+
+def _monday_from(midnight: dt.datetime) -> dt.datetime:
+    return midnight + dt.timedelta(days=-midnight.weekday() % 7)
+
+
+def _monday_until(moment: dt.datetime) -> dt.datetime:
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight - dt.timedelta(days=midnight.weekday())
 
 
 def _first_of_month_from(moment: dt.datetime) -> dt.datetime:

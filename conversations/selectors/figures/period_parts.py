@@ -1,14 +1,15 @@
-"""SQL that reads a period's sums from the largest parts there are: closed months, closed days, quarters of an hour.
+"""SQL that reads a period's sums from the largest parts there are: closed months or weeks, days, quarters of an hour.
 
 Months and days are those that lie entirely within the period and are closed; quarters of an hour are what is before
-and after them. Conversations have no sums of days: theirs are months and quarters.
+and after them. Users have weeks in place of months where there is no such month. Conversations have no sums of days:
+theirs are months and quarters.
 """
 
 from __future__ import annotations
 
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
-from conversations.models.sums import SPANS
+from conversations.models.sums import SPANS, WEEKS_OF
 
 from .statements import ADDED_UP, SUM_COLUMNS
 
@@ -18,6 +19,11 @@ CLOSED_DAYS_AND_MONTHS = SQL("""(
     OR span = 'day' AND begins_at >= %(day_begin)s AND begins_at < least(%(month_begin)s, %(day_end)s)
     OR span = 'day' AND begins_at >= %(month_end)s AND begins_at < %(day_end)s
   )""").format(closed_months=CLOSED_MONTHS)
+CLOSED_DAYS_AND_LONG_SPANS = SQL("""(
+    span = %(long_span)s AND begins_at >= %(long_begin)s AND begins_at < %(long_end)s
+    OR span = 'day' AND begins_at >= %(day_begin)s AND begins_at < least(%(long_begin)s, %(day_end)s)
+    OR span = 'day' AND begins_at >= %(long_end)s AND begins_at < %(day_end)s
+  )""")
 AROUND_MONTHS = SQL("""(
     quarter >= %(begin)s AND quarter < %(month_begin)s OR quarter >= %(month_end)s AND quarter < %(end)s
   )""")
@@ -30,10 +36,10 @@ ALL_PARTS = SQL("""
   UNION ALL
   SELECT coalesce({id}, 0) AS key_id, {columns} FROM conversations_ledgersum WHERE {around}
 """)
-# By their indexes. What has no user or conversation has the key 0.
+# By their indexes, of which *key_name* is a part. What has no user or conversation has the key 0.
 PARTS_OF_KEYS = SQL("""
   SELECT key_id, {columns} FROM conversations_rolledupsum
-  WHERE dimension = {dimension} AND key_id = ANY (ARRAY({keys})) AND {closed}
+  WHERE dimension = {dimension} AND key_id = ANY (ARRAY({keys})) AND key_name = '' AND {closed}
   UNION ALL
   SELECT {id} AS key_id, {columns} FROM conversations_ledgersum WHERE {id} = ANY (ARRAY({keys})) AND {around}
   UNION ALL
@@ -67,9 +73,10 @@ def parts_of_keys(dimension: str, keys: Composable, columns: Composable) -> Comp
 
 def _fragments(dimension: str) -> dict[str, Composable]:
     has_days = "day" in SPANS[dimension]
+    days = CLOSED_DAYS_AND_LONG_SPANS if dimension == WEEKS_OF else CLOSED_DAYS_AND_MONTHS
     return {
         "dimension": Literal(dimension),
         "id": Identifier(f"{dimension}_id"),
-        "closed": CLOSED_DAYS_AND_MONTHS if has_days else CLOSED_MONTHS,
+        "closed": days if has_days else CLOSED_MONTHS,
         "around": AROUND_DAYS if has_days else AROUND_MONTHS,
     }

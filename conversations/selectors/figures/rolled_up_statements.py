@@ -15,9 +15,12 @@ from .period_parts import PARTS_OF_FEW, all_parts, parts_of_keys
 from .statements import ADDED_UP, DAY, MOST_EXPENSIVE_FIRST, MOST_EXPENSIVE_SUMS_FIRST, NAMED, SUM_COLUMNS, all_tables
 from .totals import SUMS
 
-# To be asked first, in the same transaction: up to when days are closed. Other transactions go on as they were told to.
+# To be asked first, in the same transaction: up to when days are closed, and weeks added up. Other transactions go on
+# as they were told to.
 CLOSED_UNTIL = """
 SELECT max(quarter) + INTERVAL '15 minutes' AS closed_until,
+       (SELECT max(begins_at) + INTERVAL '168 hours' FROM conversations_rolledupsum
+        WHERE dimension = 'user' AND span = 'week') AS weeks_until,
        set_config('work_mem', '32MB', TRUE), set_config('jit', 'off', TRUE)
 FROM conversations_runningsum
 """
@@ -113,7 +116,8 @@ shown AS ({tables})
 ROLLED_UP_TOTAL = (
     SQL("""
 WITH marks AS MATERIALIZED ({marks}), not_closed AS ({not_closed}), days AS ({days})
-SELECT {added_up}, (SELECT count(DISTINCT nullif(key_id, 0)) FROM ({user_parts}) AS parts) AS users
+SELECT {added_up},
+       (SELECT count(*) FROM (SELECT DISTINCT key_id FROM ({user_parts}) AS parts WHERE key_id > 0) AS active) AS users
 FROM days
 """)
     .format(

@@ -2,12 +2,12 @@
 
 `settle` adds one completion, `anonymize_ledger` moves sums of what is deleted to no user, `recompute_ledger_sums` adds
 the whole ledger up again. `close_days` rolls up: the statements of `FILL` are for the days within `bounds`, a table of
-one row with `begin` and `end`, both at midnight, UTC.
+one row with `begin` and `end`, both at midnight, UTC. Weeks are those that follow the last one there is.
 """
 
 from __future__ import annotations
 
-from conversations.models.sums import KEY, KEY_IDS, KEY_NAMES, SPANS
+from conversations.models.sums import KEY, KEY_IDS, KEY_NAMES, SPANS, WEEKS_OF
 from conversations.selectors.figures.totals import SUMS
 
 QUARTER = "date_bin('15 minutes', completion.created_at, TIMESTAMPTZ '2000-01-01 00:00:00+00')"
@@ -58,19 +58,34 @@ IN_BOUNDS = f"quarter >= {BEGIN} AND quarter < {END}"
 A_DAY_BEFORE = f"quarter >= {BEGIN} - {DAY} AND quarter < {END} - {DAY}"
 
 
-def _rolled_up(dimension: str, span: str) -> str:
-    """Return the statement for the days, or for the months that end with one of them."""
+def _rolled_up(dimension: str, span: str, *, end: str = END) -> str:
+    """Return the statement for the days, or for the weeks or months that end with one of them."""
     begins_at = f"date_trunc('{span}', quarter, 'UTC')"
     return f"""
     SELECT '{dimension}' AS dimension, '{span}' AS span, {begins_at} AS begins_at,
            {KEY_IDS.get(dimension, "0")} AS key_id, {KEY_NAMES.get(dimension, "''")} AS key_name, {SUMS_ADDED_UP}
     FROM conversations_ledgersum
-    WHERE quarter >= date_trunc('{span}', {BEGIN}, 'UTC') AND quarter < date_trunc('{span}', {END}, 'UTC')
+    WHERE quarter >= date_trunc('{span}', {BEGIN}, 'UTC') AND quarter < date_trunc('{span}', {end}, 'UTC')
     GROUP BY 1, 2, 3, 4, 5
     """  # noqa: S608  # constants
 
 
 ROLLED_UP = " UNION ALL ".join(_rolled_up(dimension, span) for dimension, spans in SPANS.items() for span in spans)
+
+# Up to when there are weeks. A week of the days that the version before has closed follows with the next ones.
+WEEKS_UNTIL = f"""
+(SELECT max(begins_at) + INTERVAL '168 hours' FROM conversations_rolledupsum
+ WHERE dimension = '{WEEKS_OF}' AND span = 'week')
+"""  # noqa: S608  # constants
+WEEKS = f"""
+SELECT dimension, 'week' AS span, date_trunc('week', begins_at, 'UTC') AS begins_at, key_id, key_name, {SUMS_ADDED_UP}
+FROM conversations_rolledupsum
+WHERE dimension = '{WEEKS_OF}' AND span = 'day'
+  AND begins_at >= coalesce({WEEKS_UNTIL}, '-infinity') AND begins_at < date_trunc('week', {END}, 'UTC')
+GROUP BY 1, 2, 3, 4, 5
+"""  # noqa: S608  # constants
+# All weeks there should be, from the ledger's sums; there are none after those up to which they are filled.
+WEEKS_FROM_QUARTERS = _rolled_up(WEEKS_OF, "week", end=f"coalesce({WEEKS_UNTIL}, {BEGIN})")
 
 # A user comes into the 24 hours up to a quarter with what they do in it, unless they are in already, and goes out of
 # them a day after what they did last. Quarters in which a user could go out have a row, even if they were deleted.
@@ -118,6 +133,7 @@ ADD_TO_ROLLED_UP_SUMS = f"INSERT INTO conversations_rolledupsum AS stored ({ROLL
 BOUNDS = 'WITH bounds (begin, "end") AS (VALUES (%(begin)s::timestamptz, %(end)s::timestamptz))'
 FILL = (
     f"{BOUNDS} {ADD_TO_ROLLED_UP_SUMS} {ROLLED_UP}",
+    f"{BOUNDS} {ADD_TO_ROLLED_UP_SUMS} {WEEKS}",
     f"{BOUNDS} INSERT INTO conversations_runningsum (quarter, users, {SUM_COLUMNS}) {RUNNING}",
     f"{BOUNDS} {ADD_TO_CONVERSATION_SUMS} {OF_CONVERSATIONS} {ON_CONFLICT_ADD_TO_CONVERSATION}",
 )

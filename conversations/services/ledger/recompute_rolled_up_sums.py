@@ -12,7 +12,7 @@ from conversations.selectors.figures.totals import SUMS
 
 from .anonymize_ledger import wait_for_other_deletions
 from .close_days import roll_up_days
-from .ledger_sums import OF_CONVERSATIONS, ROLLED_UP, ROLLED_UP_KEY, RUNNING
+from .ledger_sums import OF_CONVERSATIONS, ROLLED_UP, ROLLED_UP_KEY, RUNNING, WEEKS_FROM_QUARTERS
 
 ALL_DAYS = 1_000_000
 # From the first quarter of all up to where days are closed.
@@ -36,7 +36,7 @@ def _columns(table: str, *names: str) -> str:
 
 # A sum that is not there is different from all.
 ROLLED_UP_DIFFERENCES = f"""
-WITH {BOUNDS}, right_sums AS ({ROLLED_UP})
+WITH {BOUNDS}, right_sums AS ({ROLLED_UP} UNION ALL {WEEKS_FROM_QUARTERS})
 SELECT dimension || ' by the ' || span, begins_at, coalesce(nullif(key_name, ''), key_id::text), {FOUND}
 FROM right_sums FULL JOIN conversations_rolledupsum AS stored USING ({ROLLED_UP_KEY})
 WHERE ({_columns("stored", *SUMS)}) IS DISTINCT FROM ({_columns("right_sums", *SUMS)})
