@@ -42,6 +42,7 @@ NEEDED = {
     "test_clients.py": "WINDOWSEAT_CLIENTS",
     "test_codex.py": "WINDOWSEAT_CODEX",
     "test_full_disk.py": "WINDOWSEAT_MOUNTS",
+    "test_half_open_pages.py": "WINDOWSEAT_LONG_FAULTS",
     "test_killed_backups.py": "WINDOWSEAT_REHEARSAL",
     "test_moved_databases.py": "WINDOWSEAT_MOVES",
     "test_rehearsal.py": "WINDOWSEAT_REHEARSAL",

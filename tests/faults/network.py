@@ -1,4 +1,4 @@
-"""A TCP proxy in front of PostgreSQL or Redis, which can forget connections as a firewall does."""
+"""A TCP proxy in front of PostgreSQL, Redis or a web process, which can forget connections as a firewall does."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ T = TypeVar("T")
 
 
 class ForgetfulProxy:
-    """Passes connections on to the Unix socket at *path*. `forget` lets what is on the open ones vanish for ever.
+    """Passes connections on to *target*: the path of a Unix socket, or a port of this machine.
 
-    They stay open, and the proxy's kernel goes on acknowledging: no time limit of TCP sees it.
+    `forget` lets what is on the open ones vanish for ever. They stay open, and the proxy's kernel goes on
+    acknowledging: no time limit of TCP sees it.
     """
 
-    def __init__(self, path: str) -> None:
-        self._path, self.port = path, free_port()
+    def __init__(self, target: str | int) -> None:
+        self.target, self.port = target, free_port()
         self._loop = asyncio.new_event_loop()
         self._open: set[_Link] = set()
         self.swallows_subscribers = False
@@ -67,11 +68,16 @@ class ForgetfulProxy:
             link.is_forgotten = True
         return len(newly)
 
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if isinstance(self.target, int):
+            return await asyncio.open_connection("127.0.0.1", self.target)
+        return await asyncio.open_unix_connection(self.target)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         link = _Link(self)
         self._open.add(link)
         try:
-            far_reader, far_writer = await asyncio.open_unix_connection(self._path)
+            far_reader, far_writer = await self._connect()
             ends = [
                 asyncio.create_task(link.copy(reader, far_writer)),
                 asyncio.create_task(link.copy(far_reader, writer)),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import urllib.request
 import uuid
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tests.support.patience import wait_for
+from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.ports import free_port
 from tests.support.source import PROJECT
 from tests.support.upstream import Upstream
@@ -53,7 +54,7 @@ class Site:
     def __init__(self, database: Database, upstream: Upstream, folder: Path, **settings: str) -> None:
         self.database, self.upstream = database, upstream
         self.log = folder / "site.log"
-        port = free_port()
+        port = settings.get("PORT") or str(free_port())
         self.address = f"http://127.0.0.1:{port}"
         self.pages: list[Page] = []
         self.process: SiteProcess | None = None  # the newest that serves it at its address
@@ -61,7 +62,8 @@ class Site:
         self.settings = {
             "DATABASE_URL": database.url,
             "VAR_DIR": str(folder / "var"),
-            "PORT": str(port),
+            "PORT": port,
+            "METRICS_TOKEN": "of-the-metrics",
             "SECRET_KEY": "a-secret-of-the-faults-that-outlives-a-restart",
             "OPENAI_BASE_URL": upstream.base_url,
             "OPENAI_API_KEY": "sk-canary-1234567890",
@@ -117,6 +119,13 @@ class Site:
             page.drop()
         for process in self._processes:
             process.end()
+
+    def metrics(self) -> dict[str, float]:
+        headers = {"Authorization": f"Bearer {self.settings['METRICS_TOKEN']}"}
+        request = urllib.request.Request(f"{self.address}/metrics", headers=headers)
+        with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as response:
+            lines = response.read().decode().splitlines()
+        return {name: float(value) for name, _, value in (line.partition(" ") for line in lines if line[:1] != "#")}
 
     # People
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import signal
 import time
-import urllib.request
 from contextlib import suppress
 
 import psutil
@@ -19,7 +18,6 @@ from .goals import RESUMED_ELSEWHERE
 from .processes import RedisProcess
 
 pytestmark = pytest.mark.redis
-TOKEN = "of-the-metrics"
 MOST_KILLED = 4  # children of one main process: it gives up at five quick ends in a row, as in many rounds
 STORED = "SELECT content FROM conversations_message WHERE id = %s"
 
@@ -28,7 +26,7 @@ STORED = "SELECT content FROM conversations_message WHERE id = %s"
 def wide_site(make_site, redis_server_path):
     redis = RedisProcess(redis_server_path)
     try:
-        with make_site(PROCESSES="2", REDIS_URL=redis.url, METRICS_TOKEN=TOKEN) as site:
+        with make_site(PROCESSES="2", REDIS_URL=redis.url) as site:
             yield site
     finally:
         redis.kill()
@@ -90,13 +88,6 @@ def holds(process, page) -> bool:
     return any(connection.raddr and connection.raddr.port == port for connection in process.net_connections())
 
 
-def metrics(site) -> dict[str, float]:
-    request = urllib.request.Request(f"{site.address}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
-    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as response:
-        lines = response.read().decode().splitlines()
-    return {name: float(value) for name, _, value in (line.partition(" ") for line in lines if line[:1] != "#")}
-
-
 def test_pages_of_two_processes_hear_one_reply_live(site):
     _, pages = open_pages_apart(site)
     site.answer_with("endless-20")
@@ -147,18 +138,18 @@ def test_a_killed_worker_is_replaced(site):
 
 
 def test_the_metrics_are_the_sums_of_all(site):
-    before = metrics(site).get('windowseat_replies_ended_total{state="complete"}', 0.0)
+    before = site.metrics().get('windowseat_replies_ended_total{state="complete"}', 0.0)
     open_pages_apart(site)
     site.answer_with("ok")
     site.wait_for_end(site.pages[0].ask())
-    wait_for(lambda: metrics(site)["windowseat_open_sockets"] == 2.0, "the sockets of both are counted")
-    assert metrics(site)['windowseat_replies_ended_total{state="complete"}'] == before + 1
-    wait_for(lambda: metrics(site)["windowseat_database_pool_size"] >= 3, "the pools of all three are counted")
-    assert {f"windowseat_database_{name}" for name in POOL} <= metrics(site).keys()
+    wait_for(lambda: site.metrics()["windowseat_open_sockets"] == 2.0, "the sockets of both are counted")
+    assert site.metrics()['windowseat_replies_ended_total{state="complete"}'] == before + 1
+    wait_for(lambda: site.metrics()["windowseat_database_pool_size"] >= 3, "the pools of all three are counted")
+    assert {f"windowseat_database_{name}" for name in POOL} <= site.metrics().keys()
     killed = web_processes(site)[0]
     kill(site, killed)
-    wait_for(lambda: metrics(site)["windowseat_open_sockets"] == 1.0, "those of the dead one are not")
-    assert metrics(site)['windowseat_replies_ended_total{state="complete"}'] == before + 1
+    wait_for(lambda: site.metrics()["windowseat_open_sockets"] == 1.0, "those of the dead one are not")
+    assert site.metrics()['windowseat_replies_ended_total{state="complete"}'] == before + 1
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL], ids=["told to stop", "main process killed"])
