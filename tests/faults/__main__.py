@@ -52,6 +52,7 @@ ROWS = (
     Row("Rights end in mid reply", "test_gate.py", 100),
     Row("Redis is killed", "test_two_processes.py::*redis*", 50),
     Row("Redis answers, and messages vanish or connections are dead", "test_unheard_messages.py", 20),
+    Row("Redis is slow: paused for 5 seconds, or 0.5 seconds away", "test_slow_redis.py", 10),
     Row("Frames to a page are lost, doubled or put off", "test_lossy_frames.py", 50),
     Row("PostgreSQL is killed, or ends all connections", "test_database_away.py", 100),
     Row("All connections of the pool are taken", "test_full_pool.py", 10),

@@ -19,11 +19,12 @@ class ForgetfulProxy:
     """Passes connections on to *target*: the path of a Unix socket, or a port of this machine.
 
     `forget` lets what is on the open ones vanish for ever. They stay open, and the proxy's kernel goes on
-    acknowledging: no time limit of TCP sees it.
+    acknowledging: no time limit of TCP sees it. *delay_seconds* is what each piece takes that is passed on.
     """
 
     def __init__(self, target: str | int) -> None:
         self.target, self.port = target, free_port()
+        self.delay_seconds = 0.0
         self._loop = asyncio.new_event_loop()
         self._open: set[_Link] = set()
         self.swallows_subscribers = False
@@ -105,6 +106,7 @@ class _Link:
                 if SUBSCRIBE in piece:
                     self.has_subscribed = True
                     self.is_forgotten |= self._proxy.swallows_subscribers
+                await asyncio.sleep(self._proxy.delay_seconds)
                 if not self.is_forgotten:
                     writer.write(piece)
                     await writer.drain()

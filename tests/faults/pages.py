@@ -225,6 +225,15 @@ class Page:
         assert self.answer()["type"] == "error"
         return self.frames[before:-1]
 
+    def hears_live(self) -> bool:
+        """Return whether a piece of a reply came live since the page was last heard out."""
+        return any(frame["type"] == "reply.delta" for frame in self.hear_out())
+
+    def is_told_live(self) -> bool:
+        """Ask, and return whether the server says that this page hears replies as they are written."""
+        self.sync()
+        return bool(self.wait_for("conversation.snapshot")["live"])
+
     def wait_until_closed(self) -> int | None:
         """Read on until the server closes the socket, and return its code."""
         try:

@@ -117,11 +117,12 @@ class RedisProcess:
     def start(self) -> None:
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
         self.process = subprocess.Popen([self._path, *options, *self._options], stdout=subprocess.DEVNULL, cwd="/")
-        wait_for(self._answers, "Redis answers")
+        wait_for(self.answers, "Redis answers")
 
-    def _answers(self) -> bool:
+    def answers(self, *, seconds: float = PATIENCE_SECONDS) -> bool:
+        """Return whether it answers within so many *seconds*."""
         try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_SECONDS) as connection:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as connection:
                 connection.sendall(b"PING\r\n")
                 return connection.recv(16).startswith(b"+PONG")
         except OSError:

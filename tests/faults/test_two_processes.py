@@ -116,14 +116,10 @@ def test_a_killed_redis_loses_nothing(site, page):
     before = stored_length(site, page)
     wait_for(lambda: stored_length(site, page) > before + 50, "the reply goes on")
     site.redis.start()
-    wait_for(lambda: heard_live(page), "both processes have come back to Redis")
+    wait_for(page.hears_live, "both processes have come back to Redis")
     site.upstream.release()
     assert page.wait_for_end(reply)["state"] == "complete"
     assert page.texts[reply].text == site.wait_for_end(reply)["content"] == site.emitted()
-
-
-def heard_live(page):
-    return [frame for frame in page.hear_out() if frame["type"] == "reply.delta"]
 
 
 @WITH_REDIS

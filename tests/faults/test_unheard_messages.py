@@ -97,25 +97,16 @@ def readiness(site):
         return response.read().decode()
 
 
-def is_live(page):
-    page.sync()
-    return page.wait_for("conversation.snapshot")["live"]
-
-
 def is_well(site, page):
-    return readiness(site) == "ready" and is_live(page)
+    return readiness(site) == "ready" and page.is_told_live()
 
 
 def is_told(site, page):
-    return readiness(site) == "ready, degraded: redis" and not is_live(page)
-
-
-def hears_live(page):
-    return any(frame["type"] == "reply.delta" for frame in page.hear_out())
+    return readiness(site) == "ready, degraded: redis" and not page.is_told_live()
 
 
 def wait_until_heard_again(site, page):
-    wait_for(lambda: is_well(site, page) and hears_live(page), "live text comes again")
+    wait_for(lambda: is_well(site, page) and page.hears_live(), "live text comes again")
 
 
 def lines(site, words, *, since):
@@ -166,7 +157,7 @@ def test_a_redis_without_memory_changes_nothing(site, page, reply, admin):
         with pytest.raises(redis_client.exceptions.OutOfMemoryError):
             admin.set("anything", "is refused")
         page.hear_out()  # what was under way
-        wait_for(lambda: hears_live(page), "live text goes on")
+        wait_for(lambda: page.hears_live(), "live text goes on")
         other = site.open_page()
         following = other.ask()
         other.wait_for_text(following, 50)
