@@ -13,6 +13,7 @@ import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -266,6 +267,8 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         snapshot = await in_rendering_thread(conversation_snapshot)(
             conversation, frame.from_position, reader=self.reader
         )
+        if not self.subscriptions.hears_elsewhere:  # the page has to ask, even if the process hears others by now
+            snapshot = replace(snapshot, live=False)
         self.buffer.put(snapshot.to_json())
 
     _HANDLERS: dict[type[PageFrame], Callable[..., Awaitable[None]]] = {

@@ -22,6 +22,11 @@ class Subscriptions:
         self._topics: frozenset[str] = frozenset()
         self._topics_elsewhere: frozenset[str] = frozenset()
 
+    @property
+    def hears_elsewhere(self) -> bool:
+        """Whether it listens on all of its topics to what other processes publish, where there are any."""
+        return self._elsewhere is None or self._topics_elsewhere == self._topics
+
     async def listen_to(self, *topics: str) -> None:
         """Listen to exactly these *topics* from now on."""
         wanted = frozenset(topics)

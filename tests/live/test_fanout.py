@@ -107,3 +107,15 @@ async def test_topics_of_a_page_that_left_while_redis_was_away_are_left_with_the
     monkeypatch.setattr(redis_breaker, "_away_until", 0.0)
     await second.listen_to()
     assert layer.topics == set()
+
+
+async def test_a_page_knows_whether_its_topics_are_listened_to(monkeypatch):
+    monkeypatch.setattr(fanout, "get_channel_layer", Layer)
+    page = Subscriptions(lambda payload: None)
+    redis_breaker.note_failure()
+    await page.listen_to("one")
+    assert not page.hears_elsewhere
+    monkeypatch.setattr(redis_breaker, "_away_until", 0.0)
+    await page.listen_to("one")
+    assert page.hears_elsewhere
+    await page.listen_to()

@@ -18,6 +18,7 @@ from conversations.services.replies.end_reply import STOPPED, end_reply
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.sockets.consumers import PageConsumer
 from conversations.sockets.send_buffer import SendBuffer
+from conversations.sockets.subscriptions import Subscriptions
 from tests.support.awaiting_approval import make_call_awaiting_approval
 from tests.support.people import begin, make_user, post
 from tests.support.sockets import Page, handshake, sign_in
@@ -119,6 +120,13 @@ async def test_the_snapshot_is_the_stored_truth(worker, page, conversation):
     assert [message["role"] for message in snapshot["messages"]] == ["user", "assistant"]
     assert "<strong>Hello</strong>" in snapshot["messages"][0]["html"]
     assert snapshot["window"]["prompt_tokens"] > 0
+
+
+@pytest.mark.parametrize("hears", [True, False])
+async def test_a_page_is_told_that_it_does_not_hear_other_processes(page, conversation, monkeypatch, hears):
+    monkeypatch.setattr(Subscriptions, "hears_elsewhere", hears)
+    await page.send("conversation.sync", conversation=conversation.public_id, from_position=0)
+    assert (await page.receive("conversation.snapshot"))["live"] == hears
 
 
 async def test_stop_ends_the_reply(worker, page, conversation, settings):
