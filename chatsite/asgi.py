@@ -7,15 +7,16 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "chatsite.settings"
-django_application = get_asgi_application()
+django.setup(set_prefix=False)
 
 # Only now can models be imported.
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 
+from chatsite.middleware.middleware_groups import GroupingHandler  # noqa: E402
 from chatsite.middleware.socket_origin import SiteOriginValidator  # noqa: E402
 from conversations.live.redis_echo import redis_echo  # noqa: E402
 from conversations.runs.background_writer import summary_writer, title_writer  # noqa: E402
@@ -60,7 +61,7 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(UserShare(cast(Application, django_application))),
+        "http": BodyLimit(UserShare(cast(Application, GroupingHandler()))),
         "websocket": SiteOriginValidator(HandshakeTurns(URLRouter(websocket_urlpatterns)), settings.WEBSOCKET_ORIGINS),
         "lifespan": lifespan,
     }
