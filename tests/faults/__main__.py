@@ -63,6 +63,7 @@ ROWS = (
     Row("The clock of a process jumps by an hour or two days", "test_clock_jumps.py", 40),
     Row("The provider cuts, stalls or sends nonsense", "test_provider_streams.py", 20),
     Row("SIGTERM under load", "test_sigterm.py", 50),
+    Row("Each of two web processes and two workers is restarted under load", "test_rolling_restart.py", 20),
     Row("Stop at every moment", "test_stopping.py", 100),
     Row("A conversation is changed from another page in mid reply", "test_changed_meanwhile.py", 50),
     Row("Money for one, fifty senders", "test_money.py", 20),

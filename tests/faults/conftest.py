@@ -46,6 +46,7 @@ NEEDED = {
     "test_killed_backups.py": "WINDOWSEAT_REHEARSAL",
     "test_moved_databases.py": "WINDOWSEAT_MOVES",
     "test_rehearsal.py": "WINDOWSEAT_REHEARSAL",
+    "test_rolling_restart.py": "WINDOWSEAT_LONG_FAULTS",
     "test_slow_redis.py": "WINDOWSEAT_LONG_FAULTS",
     "test_upgraded_postgres.py": "WINDOWSEAT_MOVES",
 }

@@ -67,6 +67,8 @@ RESUMED_ELSEWHERE = Goal("From the kill of one of two web processes to new text 
 RESUMED_AFTER_RESTART = Goal("From the new start of the only web process to new text in its page", 10)
 SEEN_AFTER_FORGOTTEN = Goal("From a socket that the network has forgotten to new text in its page", 30)
 DROPPED_BY_SERVER = Goal("From there to the end of the last of such sockets in the server", 45)
+LONGEST_GAP = Goal("Longest time without new text in a page while every process is restarted", 5)
+INTERRUPTED_BY_RESTART = Goal("Replies of 50 that this interrupts, as they last longer than a drain", 20, "replies")
 # Five times as patient as the others: 500 pages are rendered, and the test reads them all.
 ALL_PAGES_BACK = Goal("From the new start of a killed web process to the snapshot of its last page", 20, a_second=5)
 PAGES_BACK = Goal("From there to the snapshots of 95 % of its pages", 15, a_second=5)

@@ -8,9 +8,10 @@ import json
 import re
 import socket
 import struct
+import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
@@ -26,12 +27,14 @@ from tests.support.source import PROJECT
 
 from .browsers import Browser
 
-# The rule by which a page connects again, with its own numbers.
-SOCKET_JS = (PROJECT / "static/js/server/socket.js").read_text(encoding="utf-8")
-FIRST_PAUSE, LONGEST_PAUSE, STEADY_AFTER = (
-    int(re.search(rf"const {name}_MS = ([\d_]+);", SOCKET_JS)[1]) / 1000  # type: ignore[index]  # else nothing is tested
-    for name in ("FIRST_PAUSE", "LONGEST_PAUSE", "STEADY_AFTER")
+# The rules by which a page connects again and asks again, with its own numbers.
+SERVER_JS = PROJECT / "static/js/server"
+PAGE_JS = "".join((SERVER_JS / name).read_text(encoding="utf-8") for name in ("socket.js", "connection.js"))
+FIRST_PAUSE, LONGEST_PAUSE, STEADY_AFTER, SILENCE = (
+    int(re.search(rf"const {name}_MS = ([\d_]+);", PAGE_JS)[1]) / 1000  # type: ignore[index]  # else nothing is tested
+    for name in ("FIRST_PAUSE", "LONGEST_PAUSE", "STEADY_AFTER", "SILENCE")
 )
+LOOK_UP_SECONDS = 1.0
 TAIL = re.compile(r'data-tail data-at="(\d+)">(.*?)</div>', re.DOTALL)
 STEP = re.compile(r'data-step="(\d+)"')
 TAGS = re.compile(r"<[^>]*>")
@@ -165,8 +168,9 @@ class Page:
 
     # What the page hears
 
-    def next(self) -> dict[str, Any]:
-        frame = json.loads(self.socket.recv(timeout=PATIENCE_SECONDS))
+    def next(self, *, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
+        """Read a frame. Raises `TimeoutError` where none comes within so many *seconds*."""
+        frame = json.loads(self.socket.recv(timeout=seconds))
         self.frames.append(frame)
         if handle := getattr(self, f"_on_{frame['type'].replace('.', '_')}", None):
             handle(frame)
@@ -274,6 +278,74 @@ class Page:
                     self.texts[message["id"]] = KnownText(text=shown_text(message))
             elif (tail := TAIL.search(message["html"])) and (step := STEP.search(message["html"])):
                 known.take_stored(int(step[1]), int(tail[1]), html.unescape(tail[2]))
+
+
+class StayingPage(Page):
+    """A page that stays open in a thread of its own, from `stay` to `rest`, and follows the newest reply.
+
+    When it has lost its socket it opens one to the next of *browsers*, which are one person's at several processes.
+    While the reply streams, it asks what is stored once nothing about its conversation has come for as long as pages
+    wait.
+    """
+
+    def __init__(self, browsers: Sequence[Browser], conversation: str, chance: Random) -> None:
+        self._browsers, self._chance = itertools.cycle(browsers), chance
+        self._is_over, self._error = threading.Event(), None
+        self._thread = threading.Thread(target=self._live, daemon=True)
+        self.times_lost, self.longest_gap = 0, 0.0
+        super().__init__(browsers[0], conversation)
+
+    def open(self) -> None:
+        self.browser = next(self._browsers)
+        super().open()
+
+    def stay(self, reply: int) -> None:
+        self._reply, self._end, self._grown_at = reply, 0, time.monotonic()
+        self.texts.setdefault(reply, KnownText())
+        self._thread.start()
+
+    @property
+    def has_heard_all(self) -> bool:
+        """Whether it knows how the reply has ended, and the text of it that is stored."""
+        end, known = self.ends.get(self._reply), self.texts[self._reply]
+        return end is not None and not known.waiting and known.end == end.get("length", known.end)
+
+    def rest(self) -> None:
+        """End the thread. Raises what has ended it before."""
+        self._is_over.set()
+        self._thread.join()
+        if self._error:
+            raise self._error
+
+    def _live(self) -> None:
+        try:
+            while not self._is_over.is_set():
+                try:
+                    self._follow()
+                except ConnectionClosed:
+                    self.times_lost += 1
+                    self.come_back(self._chance)
+        except BaseException as error:
+            self._error = error
+
+    def _follow(self) -> None:
+        heard_at = time.monotonic()
+        while not self._is_over.is_set():
+            with suppress(TimeoutError):
+                if self.next(seconds=LOOK_UP_SECONDS).get("conversation") == self.conversation:
+                    heard_at = time.monotonic()
+                self._note_growth()
+            if not self.has_heard_all and time.monotonic() - heard_at >= SILENCE:
+                self.sync()
+                heard_at = time.monotonic()
+
+    def _note_growth(self) -> None:
+        """Remember the longest time in which the text has not grown, from its beginning to the end of the reply."""
+        known, now = self.texts[self._reply], time.monotonic()
+        if known.end > self._end:
+            if self._end:
+                self.longest_gap = max(self.longest_gap, now - self._grown_at)
+            self._end, self._grown_at = known.end, now
 
 
 def pause_after(failures: int, chance: Random) -> float:

@@ -29,7 +29,7 @@ LANGUAGE_MODELS = (
     "quota-429", "status-429-after-3600", "status-500", "html-502", "status-529",
     "status-401", "status-503", "status-503-times-1", "status-503-after-5-times-1", "huge-line", "surrogates", "length",
     "tools-script", "tool-calls", "reasoning",
-    "paced-20-60",
+    "paced-20-60", "paced-100-200", "paced-200-200", "paced-500-200",
     "usage-none", "usage-negative", "usage-7-9999999", "usage-7-99999999999999",
 )  # fmt: skip
 BEGIN = """
