@@ -13,6 +13,7 @@ import json
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -92,15 +93,26 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
     _rechecking: asyncio.Task[None] | None = None
     _waiting_for_stop: asyncio.Task[None] | None = None
     _is_counted = False
+    _is_closed = False
     _user_id: int | None = None
+
+    async def __call__(self, *connection: Any) -> None:
+        """Serve the page from its handshake on, and let go of all that it holds however that ends.
+
+        Channels calls `disconnect` for an event alone, which is never read where the page has gone meanwhile.
+        """
+        self.buffer = SendBuffer(send=self._send_text, close=self._close_slow_page)
+        self.subscriptions = Subscriptions(self.buffer.put)
+        try:
+            await super().__call__(*connection)
+        finally:
+            await self._let_go()
 
     async def dispatch(self, message: Mapping[str, Any]) -> None:
         """Call the method of an event. Channels closes connections in a thread first: `database_threads` does that."""
         await getattr(self, get_handler_name(message))(message)
 
     async def connect(self) -> None:
-        self.buffer = SendBuffer(send=self._send_text, close=self._close_slow_page)
-        self.subscriptions = Subscriptions(self.buffer.put)
         try:
             user = await self._current_user()
         except NOT_ADMITTED:
@@ -119,7 +131,15 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         session_watcher().watch(self.scope["session_key"], self._recheck_admission)
         await self.subscriptions.listen_to(person_topic(user.pk))
 
-    async def disconnect(self, code: int) -> None:
+    async def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """Close the socket once, and send nothing more. A page that has gone can't be told."""
+        self.buffer.stop()
+        if not self._is_closed:
+            self._is_closed = True
+            with suppress(OSError):
+                await super().close(code, reason)
+
+    async def _let_go(self) -> None:
         if self._is_counted:
             metrics.open_sockets.dec()
         if self._user_id is not None:
@@ -307,7 +327,6 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
             if not is_passing_fault(error):
                 raise
         except NOT_ADMITTED as error:
-            self.buffer.stop()
             await self.close(_close_code(error))
 
     async def _current_user(self) -> User:

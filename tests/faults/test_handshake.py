@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import os
 import socket
+import struct
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -88,6 +91,32 @@ def test_handshakes_far_beyond_that_at_once_are_refused_too(site, eve):
         statuses = list(pool.map(handshake, [eve] * 3 * SOCKETS_PER_USER))
     assert set(statuses) == {101, 429}
     wait_for(lambda: handshake(eve) == 101, "pages open again")
+
+
+def begin_handshake(browser):
+    """Return a connection on which a page has asked for a socket, and read no answer."""
+    port = int(browser.address.rpartition(":")[2])
+    lines = [
+        "GET /ws/ HTTP/1.1",
+        f"Host: 127.0.0.1:{port}",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}",
+        f"Origin: {browser.address}",
+        f"Cookie: {browser.cookie_header}",
+    ]
+    connection = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS)
+    connection.sendall("\r\n".join([*lines, "", ""]).encode())
+    return connection
+
+
+def test_pages_that_leave_during_their_handshake_take_no_place_of_others(site, eve):
+    for _ in range(2 * SOCKETS_PER_USER):
+        connection = begin_handshake(eve)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()  # reset, as of a page that is loaded again before it has a socket
+    wait_for(lambda: handshake(eve) == 101, "there is room for a page")
 
 
 def test_both_names_of_this_machine_are_its_own(site, shared_browser):

@@ -334,6 +334,16 @@ async def test_signing_out_closes_the_socket_at_the_next_frame(page, conversatio
     assert not await in_thread(Message.objects.exists)
 
 
+async def test_frames_that_came_together_close_the_socket_once(page, conversation):
+    """A server raises at what is sent after the closing frame, and what the page held would be held for ever."""
+    await in_thread(Session.objects.all().delete)
+    for _ in range(2):
+        await say(page, conversation)
+    assert await page.close_code() == 4401
+    await page.communicator.disconnect()  # after the frames, which are handled in their order
+    assert page.communicator.output_queue.empty()
+
+
 async def test_a_deactivated_person_gets_no_more_deltas(worker, page, alice, conversation, settings):
     settings.DEMO_TOKENS_PER_SECOND = SLOW
     await say(page, conversation, "Count to 500")
