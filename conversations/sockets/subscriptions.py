@@ -49,6 +49,10 @@ class Subscriptions:
                 for topic in topics - self._topics_elsewhere:
                     await elsewhere.join(topic)
             self._topics_elsewhere = topics
+        except TimeoutError:
+            # While the echo comes back, this event loop is busy, as when many pages come at once: the next one may try.
+            if not redis_echo.hears:
+                redis_breaker.note_failure()
         except Exception as error:
             if redis_echo.hears and not redis_breaker.is_open:
                 logger.warning("a page does not hear the other processes: %s", str(error) or type(error).__name__)

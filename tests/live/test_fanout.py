@@ -8,6 +8,7 @@ import pytest
 
 from conversations.live import fanout
 from conversations.live.redis_breaker import redis_breaker
+from conversations.live.redis_echo import MOST_MISSED, redis_echo
 from conversations.sockets.subscriptions import Subscriptions
 from tests.support.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 
@@ -119,3 +120,23 @@ async def test_a_page_knows_whether_its_topics_are_listened_to(monkeypatch):
     await page.listen_to("one")
     assert page.hears_elsewhere
     await page.listen_to()
+
+
+async def test_a_join_that_takes_too_long_keeps_no_other_page_from_joining_while_the_echo_comes_back(monkeypatch):
+    layer = Layer()
+    monkeypatch.setattr(fanout, "get_channel_layer", lambda: layer)
+    monkeypatch.setattr(redis_breaker, "_away_until", 0.0)
+    slow, quick = Subscriptions(lambda payload: None), Subscriptions(lambda payload: None)
+    with monkeypatch.context() as patch:
+        patch.setattr(Layer, "group_add", take_for_ever)
+        await slow.listen_to("one")
+    await quick.listen_to("two")
+    assert (slow.hears_elsewhere, quick.hears_elsewhere) == (False, True)
+    monkeypatch.setattr(redis_echo, "_missed", MOST_MISSED)
+    monkeypatch.setattr(Layer, "group_add", take_for_ever)
+    await slow.listen_to("one")
+    assert redis_breaker.is_open
+
+
+async def take_for_ever(layer, topic, channel):
+    await asyncio.Event().wait()
