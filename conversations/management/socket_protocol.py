@@ -4,6 +4,7 @@
 - Pings are left unanswered while earlier answers are unread (RFC 6455, 5.5.3, allows to answer the newest alone).
 - A message has a largest number of pieces: empty ones count for no limit of bytes.
 - A handshake that is refused by a response of its own counts as complete: uvicorn would log an error for each.
+- What is sent to a socket that is being closed raises an OSError, as to one that has gone: uvicorn has a RuntimeError.
 - A connection of which nothing is read for a minute is cut off, also while it is being closed.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import asyncio
 
 from uvicorn._types import ASGISendEvent
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 
@@ -31,6 +33,8 @@ class SocketProtocol(UnreadLimit, WebSocketsSansIOProtocol):
             self._unread_clock.start()
 
     async def send(self, message: ASGISendEvent) -> None:
+        if self.close_sent and message["type"] == "websocket.send":
+            raise ClientDisconnected
         await super().send(message)
         if self.close_sent and self.initial_response is not None:
             self.handshake_complete = True  # https://github.com/Kludex/uvicorn/pull/3138

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import queue
 import socket
 import threading
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ ENOUGH_PINGS = 200_000  # their answers would be 25 megabytes
 MUCH = "much"
 BODY = b"b" * 30_000_000  # more than the operating system takes
 taken = threading.Event()  # a message over a WebSocket
+sent_too_late: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
 
 
 class ImpatientHttp(HttpProtocol):
@@ -38,7 +40,8 @@ class ImpatientSocket(SocketProtocol):
 async def answer(scope, receive, send):
     """Say how many characters each message has; say much over HTTP, and where that is the message.
 
-    A handshake for another address is refused with a status of its own.
+    A handshake for another address is refused with a status of its own. What a frame raises that is sent to a socket
+    that has ended is `sent_too_late`.
     """
     if scope["type"] == "http":
         headers = [(b"content-length", str(len(BODY)).encode())]
@@ -56,6 +59,12 @@ async def answer(scope, receive, send):
             said = message["text"]
             taken.set()
             await send({"type": "websocket.send", "text": BODY.decode() if said == MUCH else str(len(said))})
+    try:
+        await send({"type": "websocket.send", "text": "more"})
+    except Exception as error:
+        sent_too_late.put(error)
+    else:
+        sent_too_late.put(None)
 
 
 class SocketInView(SocketProtocol):
@@ -200,3 +209,11 @@ def test_a_message_without_end_is_ended(port):
         connection.sendall(frame(TEXT, is_last=False) + frame(CONTINUATION, is_last=False) * (MOST_PIECES + 10))
         assert b"too many pieces" in connection.recv(4096)
         assert is_closed(connection)
+
+
+def test_a_frame_for_a_socket_that_is_being_closed_raises_as_for_one_that_has_gone(port):
+    while not sent_too_late.empty():
+        sent_too_late.get()
+    with opened(port) as connection:
+        connection.sendall(frame(TEXT, is_last=False) + frame(CONTINUATION, is_last=False) * (MOST_PIECES + 10))
+        assert isinstance(sent_too_late.get(timeout=PATIENCE_SECONDS), OSError)
