@@ -11,6 +11,7 @@ from django.test import Client
 from structlog.contextvars import bound_contextvars
 
 from chatsite.configuration.logs import WithoutTraceback, line_formatter
+from tests.faults.conftest import UNEXPECTED
 
 SECRET = "the words of a message"
 
@@ -77,6 +78,7 @@ def test_what_an_exception_says_begins_no_line_of_its_own():
     assert "the site was taken over" in others[-1]
     assert all(line.startswith("  ") for line in others)
     assert "\x1b" not in others[-1]
+    assert UNEXPECTED.search(f"before\n{first}\n" + "\n".join(others)), "tests of faults see that it stands there"
 
 
 @pytest.mark.django_db

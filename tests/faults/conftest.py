@@ -36,7 +36,7 @@ ROUNDS = int(os.environ.get("FAULT_ROUNDS", "1"))
 REPEATS_ALL = os.environ.get("FAULT_REPEATS_ALL") == "1"
 FIRST_SEED = int(os.environ.get("FAULT_FIRST_SEED", "0"))
 # The server's and Django's own words about a client that sent nonsense come with a traceback; nothing else does.
-UNEXPECTED = re.compile(r"^(?!.*(?:Invalid UTF-8 sequence|RequestDataTooBig)).*\nTraceback", re.MULTILINE)
+UNEXPECTED = re.compile(r"^(?!.*(?:Invalid UTF-8 sequence|RequestDataTooBig)).*\n {0,2}Traceback", re.MULTILINE)
 # `make clients` and `make codex` install what these need, the others take minutes; no other run waits for that.
 NEEDED = {
     "test_clients.py": "WINDOWSEAT_CLIENTS",
