@@ -29,6 +29,7 @@ LONE_CLOSING: Final = "</think>"
 ThinkTagsUse = Literal["yes", "no", "prefilled"]
 THINK_TAGS_USES: Final[tuple[ThinkTagsUse, ...]] = get_args(ThinkTagsUse)
 FENCE: Final = "```"
+MOST_UNREAD: Final = 64  # pieces that are kept: each takes 50 bytes more than its text
 MOST_BLANKS: Final = 1_000  # that are waited behind: more of them are no part of a tag's line
 BLANKS: Final = re.compile(r"[ \t]*")
 
@@ -66,6 +67,8 @@ class CodeMarks:
 
     def feed(self, text: str) -> None:
         self._unread.append(text)
+        if len(self._unread) >= MOST_UNREAD:
+            self._read()
 
     def copy(self) -> CodeMarks:
         """Return what may be fed something else from here on."""

@@ -353,7 +353,7 @@ def _take(event: CompletionEvent, progress: StepProgress, sink: TextSink) -> Non
         progress.add(event.text)
         sink.append(event.text)
     elif isinstance(event, ReasoningDelta):
-        progress.thoughts.append(event.text)
+        progress.add_thought(event.text)
         sink.append_reasoning(event.text)
     elif isinstance(event, TextWasReasoning):
         progress.take_back_text()

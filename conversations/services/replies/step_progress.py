@@ -18,6 +18,7 @@ from conversations.services.ledger.ledger import Outcome
 
 # What is encrypted and encoded is longer than what it says, by far less than this: a smaller report is not believed.
 MOST_ENCRYPTED_CHARACTERS_OF_A_TOKEN = 64
+FEWEST_JOINED = 64
 
 
 @dataclass(slots=True)
@@ -54,7 +55,10 @@ class StepProgress:
 
     def add(self, text: str) -> None:
         self._note_first_token()
-        self.pieces.append(text)
+        append_piece(self.pieces, text)
+
+    def add_thought(self, text: str) -> None:
+        append_piece(self.thoughts, text)
 
     def take_back_text(self) -> None:
         """Note that what has come as text was thought before the reply."""
@@ -155,3 +159,13 @@ def _only(names: Collection[str], fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_encrypted(item: Mapping[str, Any]) -> bool:
     return isinstance(item.get("encrypted_content"), str)
+
+
+def append_piece(pieces: list[str], text: str) -> None:
+    """Append *text* to *pieces*, and join these where they are many: each takes 50 bytes more than its text.
+
+    The more there is to copy, the more of them are waited for, so that all takes time in proportion to the text.
+    """
+    pieces.append(text)
+    if len(pieces) > FEWEST_JOINED + len(pieces[0]) // FEWEST_JOINED:
+        pieces[:] = ["".join(pieces)]
