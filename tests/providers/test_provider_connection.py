@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import closing
+from contextlib import aclosing, closing
 
 import pytest
 
-from conversations.providers.openai_api.provider_connection import StreamTimeout, Timeouts
+from conversations.providers.openai_api.provider_connection import ProviderConnection, StreamTimeout, Timeouts
 from tests.support.loop_clock import LoopClock
 
 QUICK = Timeouts(first_byte_seconds=0.05, idle_seconds=0.05, total_seconds=30)
@@ -127,3 +127,11 @@ async def test_a_cancellation_within_the_same_moment_is_not_swallowed(waits):
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
+
+
+async def test_an_answer_that_streams_does_not_keep_what_was_sent(upstream):
+    body = {"model": "ok", "messages": [{"role": "user", "content": "a long prompt"}], "stream": True}
+    connection = ProviderConnection(upstream.base_url, "sk-canary-1234567890", connect_seconds=10)
+    async with aclosing(connection), aclosing(await connection.open_stream("/chat/completions", body)) as response:
+        assert not response.request.content
+        assert b"Hello" in b"".join([piece async for piece in response.aiter_raw()])

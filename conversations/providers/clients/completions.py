@@ -61,18 +61,17 @@ class CompletionClient:
         Raises a `CompletionError`, before the first piece or after it.
         """
         with closing(StreamTimeout(self.timeouts)) as waits:
-            body = request.to_send()
             with self._connection.translated_errors(request.texts), waits:
-                stream = await self._connection.open_stream(request.path, body)
+                response = await self._connection.open_stream(request.path, request.to_send())
             reader = _reader(request)
             try:
                 with self._connection.translated_errors(request.texts, in_stream=True):
-                    async with aclosing(_events(stream.response, waits, ReadPace(self._turns))) as events:
+                    async with aclosing(_events(response, waits, ReadPace(self._turns))) as events:
                         async for data in events:
                             for event in reader.read(_chunk(data)):
                                 yield event
                 if not reader.has_begun:
-                    raise _error_of_empty_stream(stream.response)
+                    raise _error_of_empty_stream(response)
                 for event in reader.finish():
                     yield event
             except CompletionError:
@@ -82,8 +81,8 @@ class CompletionClient:
                 if reader.finish_reason is None:
                     raise
             finally:
-                await stream.close()
-        yield reader.end(request_id=provider_request_id(stream.response))
+                await response.aclose()
+        yield reader.end(request_id=provider_request_id(response))
 
     async def aclose(self) -> None:
         """Close all connections."""

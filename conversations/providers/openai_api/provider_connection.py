@@ -115,9 +115,10 @@ class ProviderConnection:
         """Return the whole answer. Raises what `translated_errors` knows."""
         return await self._openai.post(path, cast_to=httpx2.Response, body=body)
 
-    async def open_stream(self, path: str, body: Mapping[str, Any]) -> AsyncStream[object]:
-        """Send the request and return once the provider has accepted it. Raises what `translated_errors` knows."""
-        return await self._openai.post(path, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object])
+    async def open_stream(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
+        """Return the answer as soon as the provider has accepted the request. Raises what `translated_errors` knows."""
+        stream = await self._openai.post(path, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object])
+        return _without_body(stream.response)
 
     @contextmanager
     def translated_errors(self, sent: Callable[[], Iterable[str]], *, in_stream: bool = False) -> Iterator[None]:
@@ -278,6 +279,12 @@ def _words_of(body: object, *, depth: int = 0) -> Iterator[str]:
     if depth < _DEPTH_OF_WORDS:
         for each in within:
             yield from _words_of(each, depth=depth + 1)
+
+
+def _without_body(response: httpx2.Response) -> httpx2.Response:
+    """Let *response* forget what was sent: a prompt with pictures has megabytes, and a reply streams for minutes."""
+    response.request = httpx2.Request(response.request.method, response.request.url)
+    return response
 
 
 def provider_request_id(response: httpx2.Response) -> str:
