@@ -16,6 +16,7 @@ django.setup(set_prefix=False)
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 
+from chatsite.large_forms import LargeFormRequest  # noqa: E402
 from chatsite.middleware.middleware_groups import GroupingHandler  # noqa: E402
 from chatsite.middleware.socket_origin import SiteOriginValidator  # noqa: E402
 from conversations.live.redis_echo import redis_echo  # noqa: E402
@@ -59,9 +60,15 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     await send({"type": "lifespan.shutdown.complete"})
 
 
+class DjangoApplication(GroupingHandler):
+    """Django, with middleware in groups and with large forms."""
+
+    request_class = LargeFormRequest
+
+
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(UserShare(cast(Application, GroupingHandler()))),
+        "http": BodyLimit(UserShare(cast(Application, DjangoApplication()))),
         "websocket": SiteOriginValidator(HandshakeTurns(URLRouter(websocket_urlpatterns)), settings.WEBSOCKET_ORIGINS),
         "lifespan": lifespan,
     }
