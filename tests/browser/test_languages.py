@@ -58,4 +58,5 @@ def test_the_way_back_to_english_is_on_every_page(page):
 def test_a_user_who_is_signed_out_can_switch_without_a_script(open_page):
     page = open_page("/accounts/login/", java_script_enabled=False)
     switch_to(page, "简体中文")
-    expect(page.get_by_role("heading", level=1)).to_have_text("欢迎回来")
+    # The first of them while the site has no admin, which depends on the tests before.
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^(登录|欢迎回来)$"))
