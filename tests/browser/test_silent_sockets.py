@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import uuid
 from collections.abc import Callable
 
@@ -14,6 +15,7 @@ from .page_actions import ask_for_long_reply, composer, content_of, messages, re
 
 DEAD_MS = 30_000
 STEP_MS = 1_000
+ANY_ANSWER = re.compile("/(sync|healthz)")
 ABOUT_ANOTHER = {"type": "conversation.writing", "conversation": str(uuid.uuid4()), "writing": True}
 
 
@@ -92,11 +94,27 @@ def test_a_message_that_is_sent_by_it_is_sent_by_http_and_answered(page, sockets
 
 
 def test_it_is_replaced_after_a_while_where_http_has_no_answer_either(page, sockets):
-    page.route("**/sync/**", lambda route: None)  # which never ends
+    page.route(ANY_ANSWER, lambda route: None)  # which never ends
     ask_for_long_reply(page)
     sockets.forget()
     assert move_on_until(page, lambda: sockets.opened > 1) >= DEAD_MS
     wait_for_more_text(page)
+
+
+def test_it_is_replaced_soon_where_the_first_connections_of_http_are_as_dead(page, sockets):
+    page.route("**/healthz", lambda route: None, times=2)
+    ask_for_long_reply(page)
+    sockets.forget()
+    assert move_on_until(page, lambda: sockets.opened > 1) < DEAD_MS
+
+
+def test_a_server_that_is_slow_by_http_too_is_waited_for(page, sockets):
+    page.route("**/sync/**", lambda route: None)
+    ask_for_long_reply(page)
+    sockets.forget()
+    for _ in range(2 * DEAD_MS // STEP_MS):
+        page.clock.run_for(STEP_MS)
+    assert sockets.opened == 1
 
 
 def test_a_page_that_comes_into_view_finds_out(page, sockets):

@@ -5,7 +5,7 @@
  * sent again by HTTP with the same client id, which makes it the same message.
  */
 
-import { getJson, postForm, Refusal } from "./http.js";
+import { canReachServer, getJson, postForm, Refusal } from "./http.js";
 
 /**
  * @import { MessageStored, ServerFrame } from "./frames.js"
@@ -32,6 +32,7 @@ const ACKNOWLEDGE_MS = 5_000;
 const SYNC_PAUSE_MS = 500;
 const SILENCE_MS = 3_000;
 const DOUBT_MS = 10_000; // without an answer by the socket: HTTP is tried
+const CHECK_MS = 4_000;
 const DEAD_MS = 30_000;
 const LARGEST_FRAME_CHARACTERS = 30_000;
 /** @type {Listener} */
@@ -53,7 +54,7 @@ export class Connection {
   #heardAt = performance.now();
   /** Since when the socket owes an answer, in milliseconds; 0 if it owes none. */
   #owesSince = 0;
-  #isDoubting = false;
+  #isChecking = false;
   /** @type {Transport} */
   #transport = "socket";
   /** Settles when the changes to messages made so far have been answered: the next prompt depends on them. */
@@ -375,21 +376,22 @@ export class Connection {
   }
 
   /**
-   * Drop a socket that owes an answer while HTTP brings one, or that owes it for too long: a slow server is slow for both.
-   * Browsers keep a socket that the network has forgotten open for minutes, and it takes what it is given.
+   * Drop a socket that owes an answer while HTTP brings one, or that owes it for too long while HTTP brings nothing: a
+   * server that is slow for both is waited for. Browsers keep a socket that the network has forgotten open for minutes,
+   * and it takes what it is given; their other connections may be as dead, and each is given up after a few seconds.
    */
   async #dropIfDead() {
     const owesSince = this.#owesSince;
     const owes = owesSince ? performance.now() - owesSince : 0;
-    if (owes >= DEAD_MS) {
+    if (owes < DOUBT_MS || this.#isChecking) {
+      return;
+    }
+    this.#isChecking = true;
+    const { position } = this.#listener.whereabouts();
+    const isDead = (await canReachServer(CHECK_MS)) ? await this.#fetchSnapshot(position) : owes >= DEAD_MS;
+    this.#isChecking = false;
+    if (isDead && this.#owesSince === owesSince && !this.signal.aborted) {
       this.socket.drop();
-    } else if (owes >= DOUBT_MS && !this.#isDoubting) {
-      this.#isDoubting = true;
-      const isAnswered = await this.#fetchSnapshot(this.#listener.whereabouts().position);
-      this.#isDoubting = false;
-      if (isAnswered && this.#owesSince === owesSince && !this.signal.aborted) {
-        this.socket.drop();
-      }
     }
   }
 

@@ -44,11 +44,11 @@ export function sentenceFor(error, { tooLarge = "tooLarge", unreachable = "unrea
 }
 
 /**
- * Return whether the server answers anything.
+ * Return whether the server answers anything within *longestMs*.
  * @returns {Promise<boolean>}
  */
-export async function canReachServer() {
-  const signal = AbortSignal.timeout(LONGEST_MS);
+export async function canReachServer(longestMs = LONGEST_MS) {
+  const signal = AbortSignal.timeout(longestMs);
   const response = await fetch("/healthz", { method: "HEAD", signal, cache: "no-store" }).catch(() => undefined);
   return Boolean(response);
 }
