@@ -8,7 +8,7 @@ import select
 import socket
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ PIECE = b"x" * 2**20
 MEGABYTES = 2  # of one document at the site of these tests, so 10 in one request
 MOST_WRITTEN = 40 * 10**6  # the largest request, kept twice by Django, and all else
 MOST_MEMORY_MB = 60
+HALF_SENT = 10  # more than one user's turns
 BOUNDARY = "boundary"
 HEAD = (
     f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="big.txt"\r\n'
@@ -47,10 +48,11 @@ class Sender:
         self.site, self.process = site, process
         self.browser = site.browser
         self.path = f"/c/{uuid.uuid4()}/documents/add/"
+        self.port = int(site.settings["PORT"])
 
     def send(self, body, *, path="", signed_in=True, **headers):
         """POST what *body* yields until the site wants no more; return the answer and its JSON."""
-        connection = http.client.HTTPConnection("127.0.0.1", int(self.site.settings["PORT"]), timeout=PATIENCE_SECONDS)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         connection.putrequest("POST", path or self.path)
         cookies = {"Cookie": self.browser.cookie_header, "X-CSRFToken": self.browser.cookies["csrftoken"]}
         sent = {"Accept": "application/json", "Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
@@ -157,12 +159,26 @@ def test_ten_thousand_files_in_one_request_are_refused_in_words(sender):
 
 def test_who_goes_on_sending_is_cut_off(sender):
     """A visitor who only sends reads nothing of the answer: they are given a moment, and no more."""
-    with bounded(sender), socket.create_connection(("127.0.0.1", int(sender.site.settings["PORT"]))) as connection:
+    with bounded(sender), socket.create_connection(("127.0.0.1", sender.port)) as connection:
         head = f"POST {sender.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {10**15}\r\n\r\n"
         connection.sendall(head.encode())
         connection.settimeout(PATIENCE_SECONDS)
         with pytest.raises(ConnectionError):
             send_for_ever(connection)
+
+
+def test_forms_whose_bodies_do_not_come_keep_no_page_of_their_user_waiting(sender):
+    cookies = sender.browser.cookie_header
+    head = f"POST /usage/ HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookies}\r\nContent-Length: 9\r\n\r\na"
+    with ExitStack() as opened:
+        forms = []
+        for _ in range(HALF_SENT):
+            forms.append(opened.enter_context(socket.create_connection(("127.0.0.1", sender.port))))
+            forms[-1].sendall(head.encode())
+        status, _ = sender.browser.request("/usage/")
+        assert status == 200
+        answered, _, _ = select.select(forms, [], [], 0)
+        assert not answered, "the page has waited until they were refused"
 
 
 def test_after_all_that_a_document_is_added(sender):

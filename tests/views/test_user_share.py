@@ -28,12 +28,20 @@ class Requests:
         self.inside, self.answers, self.way_out, self.streamed = [], [], asyncio.Event(), streamed
         monkeypatch.setattr(user_share, "session_user", self._user)
         self.share = UserShare(self._application)
+        self.bodies: asyncio.Queue = asyncio.Queue()
+        self.read = []
+
+    async def receive(self):
+        """Return the next piece of a body, whichever request asks; none comes unless the test has put it."""
+        return await self.bodies.get()
 
     async def _user(self, key):
         return key
 
     async def _application(self, scope, receive, send):
         self.inside.append(user_share.read_session_key(scope))
+        if user_share.declared_bytes(scope):
+            self.read.append(await receive())
         if self.streamed:
             scope[STREAMED] = True
         await send({"type": "http.response.start", "status": 200})
@@ -43,7 +51,7 @@ class Requests:
         async def send(message):
             self.answers.append(message)
 
-        tasks = [asyncio.create_task(self.share(scope, None, send)) for scope in scopes]
+        tasks = [asyncio.create_task(self.share(scope, self.receive, send)) for scope in scopes]
         for _ in range(20):
             await asyncio.sleep(0)
         return tasks
@@ -87,3 +95,43 @@ async def test_a_file_that_is_read_slowly_does_not_keep_pages_waiting(monkeypatc
     assert requests.inside == ["eve"] * 3
     requests.way_out.set()
     await asyncio.gather(*tasks)
+
+
+async def test_a_small_form_whose_body_does_not_come_keeps_nothing_waiting(monkeypatch):
+    monkeypatch.setattr(user_share, "SMALL_BODIES_AT_ONCE", 3)
+    requests = Requests(monkeypatch)
+    small = scope_of("eve", **{"content-length": "9"})
+    forms = await requests.come(*[small] * 3)
+    pages = await requests.come(scope_of("eve"))
+    assert requests.inside == ["eve"]
+    pieces = [{"type": "http.request", "body": b"first", "more_body": True}, {"type": "http.request", "body": b"last"}]
+    for piece in pieces:
+        requests.bodies.put_nowait(piece)
+    other = await requests.come(*[small] * 2)  # one more is read ahead, the other in its turn
+    requests.way_out.set()
+    for _ in range(5):
+        requests.bodies.put_nowait({"type": "http.request", "body": b"whole"})
+    await asyncio.gather(*forms, *pages, *other)
+    assert len(requests.inside) == 6
+    assert pieces[0] in requests.read
+    assert not requests.share._bodies
+
+
+@pytest.mark.parametrize("headers", [{"content-length": "64001"}, {"transfer-encoding": "chunked"}])
+async def test_a_large_body_is_read_in_its_turn(monkeypatch, headers):
+    requests = Requests(monkeypatch)
+    tasks = await requests.come(*[scope_of("eve", **headers)] * 2)
+    assert requests.inside == ["eve", "eve"]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_a_visitor_who_leaves_while_a_small_body_is_read_is_let_through(monkeypatch):
+    """Django says what becomes of it."""
+    requests = Requests(monkeypatch)
+    requests.way_out.set()
+    requests.bodies.put_nowait({"type": "http.disconnect"})
+    await asyncio.gather(*await requests.come(scope_of("eve", **{"content-length": "9"})))
+    assert requests.read == [{"type": "http.disconnect"}]
+    assert not requests.share._bodies

@@ -28,7 +28,7 @@ from chatsite.postgres.pool import release_connection
 from conversations.core.errors import FilesTooLarge, RequestTooLarge, RequestTooSlow, SignInRequired
 from conversations.views.http.errors import refused
 
-from .user_share import STREAMED, read_session_key, session_user
+from .user_share import STREAMED, declared_bytes, read_session_key, session_user
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
@@ -142,15 +142,6 @@ class LimitedBody:
             async with asyncio.timeout(LINGER_SECONDS):
                 while (message := await self._receive())["type"] == "http.request" and message.get("more_body"):
                     pass
-
-
-def declared_bytes(scope: Scope) -> int | None:
-    """Return the Content-Length; 0 for a request without a body, None where only counting tells."""
-    headers = dict(scope["headers"])
-    if b"transfer-encoding" in headers:
-        return None
-    declared = headers.get(b"content-length", b"0")
-    return int(declared) if declared.isdigit() else None
 
 
 async def sender_of_files(scope: Scope) -> str | None:

@@ -3,6 +3,7 @@
     UserShare (ASGI)  ── whose session it is ──▶ a turn (`live.user_turns`), after a wait or at once
                       ── the queue is full ──▶ 429 with Retry-After, as JSON or as text, without the database
 
+A small form is read before its turn: one that the network lost on the way would keep the user's pages waiting.
 A response that is streamed gives its turn to the next request when it begins, and takes a place of its own: a slow
 reader of a file would keep the user's pages waiting.
 """
@@ -10,7 +11,7 @@ reader of a file would keep the user's pages waiting.
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from importlib import import_module
@@ -38,6 +39,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 REQUESTS_WAITING = 64
+SMALL_BODY_BYTES = 64_000
+SMALL_BODIES_AT_ONCE = 16  # of one user; those beyond are read in their turn
 STREAMS_AT_ONCE = 4
 SESSIONS_REMEMBERED = 10_000
 STREAMED = "windowseat.streamed"  # set in the scope by `refuse_large_bodies`
@@ -51,12 +54,14 @@ class UserShare:
         self._application = application
         self._turns = UserTurns(at_once=settings.REQUESTS_PER_USER, most_waiting=REQUESTS_WAITING)
         self._streams = UserTurns(at_once=STREAMS_AT_ONCE, most_waiting=STREAMS_AT_ONCE)
+        self._bodies: Counter[str] = Counter()  # that are being read, by user
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         user = None if scope["path"].startswith(WITHOUT_TURNS) else await session_user(read_session_key(scope))
         if user is None:
             await self._application(scope, receive, send)
             return
+        receive = await self._with_small_body(user, scope, receive)
         try:
             async with AsyncExitStack() as turn, AsyncExitStack() as stream:
                 await turn.enter_async_context(self._turns.turn(user))
@@ -70,6 +75,35 @@ class UserShare:
                 await self._application(scope, receive, send_on)
         except QueueFull:
             await refuse(scope, send)
+
+    async def _with_small_body(self, user: str, scope: Scope, receive: Receive) -> Receive:
+        """Return *receive* as it is; of a small body only once that has been read."""
+        declared = declared_bytes(scope)
+        if not declared or declared > SMALL_BODY_BYTES or self._bodies[user] >= SMALL_BODIES_AT_ONCE:
+            return receive
+        messages: deque[Message] = deque()
+        self._bodies[user] += 1
+        try:
+            while not messages or messages[-1].get("more_body"):
+                messages.append(await receive())
+        finally:
+            self._bodies[user] -= 1
+            if not self._bodies[user]:
+                del self._bodies[user]
+
+        async def receive_again() -> Message:
+            return messages.popleft() if messages else await receive()
+
+        return receive_again
+
+
+def declared_bytes(scope: Scope) -> int | None:
+    """Return the Content-Length; 0 for a request without a body, None where only counting tells."""
+    headers = dict(scope["headers"])
+    if b"transfer-encoding" in headers:
+        return None
+    declared = headers.get(b"content-length", b"0")
+    return int(declared) if declared.isdigit() else None
 
 
 def read_cookies(scope: Scope) -> dict[str, str]:
