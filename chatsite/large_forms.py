@@ -1,8 +1,9 @@
 """Large urlencoded forms, decoded without holding up the event loop.
 
 `urllib.parse.unquote` splits a text at each percent sign. A message of a million brackets, as any user can send it,
-became two million small objects: 0.3 s of a thread, in which it kept the interpreter's lock for up to a third of that.
-The quoted-printable codec of the standard library is written in C and decodes the same digits behind another sign.
+became two million small objects, and joining them keeps the interpreter's lock. The quoted-printable codec of the
+standard library is written in C and decodes the same digits behind another sign. Figures, and when to remove this, are
+in docs/decisions/0108.
 """
 
 from __future__ import annotations
@@ -31,11 +32,20 @@ def parse_large_form(body: bytes) -> QueryDict:
     if most is not None and body.count(b"&") >= most:
         raise TooManyFieldsSent("The number of POST parameters exceeded settings.DATA_UPLOAD_MAX_NUMBER_FIELDS.")
     fields = QueryDict(mutable=True, encoding="utf-8")
-    for field in filter(None, body.split(b"&")):
+    for field in filter(None, _to_utf_8(body).split(b"&")):
         name, _, value = field.partition(b"=")
         fields.appendlist(decode_percent(name), decode_percent(value))
     fields._mutable = False
     return fields
+
+
+def _to_utf_8(body: bytes) -> bytes:
+    """Return *body* as UTF-8: Django takes it for ISO 8859-1 if what is not encoded in it is no UTF-8."""
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return body.decode("iso-8859-1").encode()
+    return body
 
 
 def decode_percent(encoded: bytes) -> str:
@@ -75,7 +85,8 @@ class LargeFormRequest(ASGIRequest):
     _read_started: bool
 
     def _load_post_and_files(self) -> None:
-        is_form = self.method == "POST" and self.content_type == URLENCODED
+        is_utf_8 = self.encoding is None or self.encoding.lower() == "utf-8"  # Django refuses others
+        is_form = self.method == "POST" and self.content_type == URLENCODED and is_utf_8
         is_read = hasattr(self, "_body") or not self._read_started  # else some of it is gone
         if is_form and is_read and len(self.body) >= LARGE_BYTES:
             self._post = parse_large_form(self.body)
