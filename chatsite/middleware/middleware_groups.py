@@ -1,31 +1,35 @@
 """Middleware in groups: what Django runs in a thread step by step runs there one after the other.
 
 Under ASGI Django hands each `process_request`, `process_view` and `process_response` of synchronous middleware to a
-thread and waits for it. For a page that was 26 times, up to a tenth of its processor time. Here, middleware that
-stands side by side in `MIDDLEWARE` is a group, which goes to the thread once for all requests, views and responses of
-its members. In which order they are called, and what becomes of their answers and errors, is as Django has it.
+thread and waits for it: 27 times for a page. Here, middleware that stands side by side in `MIDDLEWARE` is a group,
+which goes to the thread once for all requests, views and responses of its members. In which order they are called, and
+what becomes of their answers and errors, is as Django has it. Figures, and when to remove this, are in
+docs/decisions/0108.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import Any, cast
 
 from asgiref.sync import markcoroutinefunction, sync_to_async
 from django.conf import settings
+from django.core.exceptions import MiddlewareNotUsed
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.exception import response_for_exception
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.module_loading import import_string
 
-# These wait for nothing, so that they need no thread at all.
-WITHOUT_WAITING = {
+# These wait for nothing, neither a database nor a file, so that they run in the event loop itself.
+NON_BLOCKING = {
     "chatsite.middleware.without_cookies.WithoutCookiesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "chatsite.middleware.null_characters.NullCharacterMiddleware",
 }
+UNGROUPED_STEPS = ("process_exception", "process_template_response")  # Django looks for these at each member itself
 _groups: dict[str, type[MiddlewareGroup]] = {}
 
 
@@ -34,7 +38,7 @@ class GroupingHandler(ASGIHandler):
 
     def load_middleware(self, is_async: bool = False) -> None:
         listed = settings.MIDDLEWARE
-        setattr(settings, "MIDDLEWARE", list(_in_groups(listed)))  # noqa: B010  # no setting may be assigned to
+        setattr(settings, "MIDDLEWARE", list(_group_paths(listed)))  # noqa: B010  # no setting may be assigned to
         try:
             super().load_middleware(is_async)
         finally:
@@ -51,7 +55,7 @@ class MiddlewareGroup:
 
     def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
         self._get_response = get_response
-        self._members: list[Any] = [each(get_response) for each in self.classes]
+        self._members = list(_make_members(self.classes, get_response))
         self._views = [each.process_view for each in self._members if hasattr(each, "process_view")]
         if self._views:  # Django looks whether there is one
             self.process_view = self._process_view
@@ -111,9 +115,16 @@ def __getattr__(name: str) -> type[MiddlewareGroup]:
         raise AttributeError(name) from None
 
 
-def _in_groups(paths: Sequence[str]) -> Iterator[str]:
+def _make_members(classes: Sequence[type[MiddlewareMixin]], get_response: Callable[..., Any]) -> Iterator[Any]:
+    """Yield middleware, without what says that it is not used: Django leaves that out, and would leave out a group."""
+    for each in classes:
+        with suppress(MiddlewareNotUsed):
+            yield each(get_response)
+
+
+def _group_paths(paths: Sequence[str]) -> Iterator[str]:
     """Yield the paths of middleware, with a group's in place of those of its members."""
-    for kind, members in groupby(paths, key=_kind):
+    for kind, members in groupby(paths, key=_choose_kind):
         if kind is None:
             yield from members
             continue
@@ -123,11 +134,13 @@ def _in_groups(paths: Sequence[str]) -> Iterator[str]:
         yield f"{__name__}.{name}"
 
 
-def _kind(path: str) -> str | None:
-    """Return where a member's steps run; None for what is no member of a group."""
+def _choose_kind(path: str) -> str | None:
+    """Return where the steps of the middleware at *path* run; None if it can't be a member of a group."""
     found = import_string(path)
     if not (isinstance(found, type) and issubclass(found, MiddlewareMixin)):
         return None
+    if any(hasattr(found, step) for step in UNGROUPED_STEPS):
+        return None
     if found.__call__ is not MiddlewareMixin.__call__ or found.__acall__ is not MiddlewareMixin.__acall__:
         return None
-    return "at once" if path in WITHOUT_WAITING else "in a thread"
+    return "at once" if path in NON_BLOCKING else "in a thread"

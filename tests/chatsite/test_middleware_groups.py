@@ -8,23 +8,23 @@ import sys
 
 import pytest
 from asgiref.sync import SyncToAsync, async_to_sync
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import MiddlewareNotUsed, PermissionDenied
 from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpResponse
 from django.test import AsyncRequestFactory
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
-from chatsite.middleware.middleware_groups import WITHOUT_WAITING, GroupingHandler, _in_groups
+from chatsite.middleware.middleware_groups import NON_BLOCKING, GroupingHandler, _group_paths
 
 pytestmark = pytest.mark.urls(__name__)
 urlpatterns = []
-STEPS = ("process_request", "process_view", "process_response")
+STEPS = {"process_request": 0.6, "process_view": 0.6, "process_response": 0.6, "process_exception": 0.2}
 BEHAVIOURS = ("go on", "go on", "go on", "go on", "answer", "refuse", "break")
 
 
 class Step:
-    """What one member does at one step, written down in *seen*."""
+    """What one member does at one step, which is noted in *seen*."""
 
     def __init__(self, name, behaviour, seen):
         self.name, self.behaviour, self.seen = name, behaviour, seen
@@ -41,10 +41,16 @@ class Step:
 
 def make_middleware(name, chance, seen):
     """Return the class of one with some of the steps."""
-    steps = [step for step in STEPS if chance.random() < 0.6]
+    steps = [step for step, often in STEPS.items() if chance.random() < often]
     made = {step: Step(f"{name}.{step}", chance.choice(BEHAVIOURS), seen) for step in steps}
     functions = {step: (lambda self, *arguments, do=do: do(*arguments)) for step, do in made.items()}
+    if chance.random() < 0.1:
+        functions["__init__"] = refuse_to_be_used
     return type(name, (MiddlewareMixin,), functions)
+
+
+def refuse_to_be_used(_self, _get_response):
+    raise MiddlewareNotUsed
 
 
 @sync_and_async_middleware
@@ -61,7 +67,7 @@ def _quiet(caplog):
 
 
 @pytest.mark.usefixtures("_quiet")
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(120))
 def test_the_same_is_called_and_answered_in_the_same_order(seed, settings, monkeypatch):
     chance, seen, names = random.Random(seed), [], []
     settings.DEBUG_PROPAGATE_EXCEPTIONS = False
@@ -73,11 +79,15 @@ def test_the_same_is_called_and_answered_in_the_same_order(seed, settings, monke
         names.append(f"{__name__}.{name}")
     settings.MIDDLEWARE = names
     monkeypatch.setattr(
-        "chatsite.middleware.middleware_groups.WITHOUT_WAITING", {name for name in names if chance.random() < 0.3}
+        "chatsite.middleware.middleware_groups.NON_BLOCKING", {name for name in names if chance.random() < 0.3}
     )
+
+    fails = chance.random() < 0.5
 
     def view(_request):
         seen.append("view")
+        if fails:
+            raise PermissionDenied
         return HttpResponse("page")
 
     monkeypatch.setattr(ASGIHandler, "resolve_request", lambda *_: (view, (), {}))
@@ -93,8 +103,8 @@ def test_the_same_is_called_and_answered_in_the_same_order(seed, settings, monke
 def test_the_sites_middleware_goes_to_a_thread_a_few_times_alone(settings):
     listed = settings.MIDDLEWARE
     handler = GroupingHandler()
-    assert len(list(_in_groups(listed))) < len(listed) - 8
-    assert set(listed) >= WITHOUT_WAITING
+    assert len(list(_group_paths(listed))) < len(listed) - 8
+    assert set(listed) >= NON_BLOCKING
     assert [view.__class__.__name__ for view in handler._view_middleware] == ["SyncToAsync"] * 2
 
 
