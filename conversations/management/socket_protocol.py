@@ -33,7 +33,7 @@ class SocketProtocol(UnreadLimit, WebSocketsSansIOProtocol):
             self._unread_clock.start()
 
     async def send(self, message: ASGISendEvent) -> None:
-        if self.close_sent and message["type"] == "websocket.send":
+        if self.close_sent and message["type"] in ("websocket.send", "websocket.close"):
             raise ClientDisconnected
         await super().send(message)
         if self.close_sent and self.initial_response is not None:
