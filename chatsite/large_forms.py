@@ -19,7 +19,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 
-LARGE_BYTES = 16_000
+LARGE_BYTES = 16_000  # a smaller form is decoded by Django
 PIECE_BYTES = 100_000
 LONE_SIGN = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 SIGN_AND_LINE_END = (b"%\n", b"%\r")  # the codec takes these for a line that goes on

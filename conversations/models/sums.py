@@ -14,7 +14,7 @@ SPANS = dict.fromkeys(("language_model", "scenario", "purpose", "user"), ("day",
 }
 # Users have weeks, from Monday on, besides: most periods that are read have no whole month in them. Weeks are added up
 # from days, for all that are closed and have none yet.
-WEEKS_OF = "user"
+WEEKLY_DIMENSION = "user"
 # Where a sum by quarters says whose it is, as it is written here: numbers in *key_id*, names in *key_name*.
 KEY_IDS = {dimension: f"coalesce({dimension}_id, 0)" for dimension in ("user", "scenario", "conversation")}
 KEY_NAMES = {name: name for name in ("language_model", "purpose")}

@@ -11,12 +11,12 @@ from django.utils.translation import get_language
 
 register = template.Library()
 
-LIMITS = ("most_megabytes", "most_picture_megabytes", "most_pictures")  # which are told in them
+LIMITS = ("most_megabytes", "most_picture_megabytes", "most_pictures")  # what the sentences tell, all else is fixed
 
 
 @register.simple_tag(takes_context=True)
 def script_sentences(context: dict[str, Any]) -> str:
-    """Return the element with the sentences. To render a hundred of them was a fourteenth of an empty page."""
+    """Return the element with the sentences, about a hundred, rendered once for a language and these limits."""
     return _render(get_language(), *(context[name] for name in LIMITS))
 
 

@@ -43,7 +43,8 @@ class Period:
 class ClosedSpans(TypedDict):
     """When the first closed day and month of a period begin and the last ones end: the same where there are none.
 
-    The same of weeks or months, *long_span* says which, for what has sums of both. All are those of UTC.
+    *long_begin* and *long_end* are those of weeks or of months, as *long_span* says: users have sums of both. All are
+    those of UTC.
     """
 
     day_begin: dt.datetime
@@ -58,7 +59,7 @@ class ClosedSpans(TypedDict):
 def closed_spans(period: Period, closed_until: dt.datetime, weeks_until: dt.datetime) -> ClosedSpans:
     """Return which days and months lie entirely within the period and are closed: their sums are rolled up.
 
-    Where there is no such month, weeks are taken that do and lie before *weeks_until*.
+    The long span is a month, or where the period has no closed month a week, of those that end by *weeks_until*.
     """
     closed = min(period.end, closed_until)
     day = min(_midnight_from(period.begin), period.end)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
-from conversations.models.sums import SPANS, WEEKS_OF
+from conversations.models.sums import SPANS, WEEKLY_DIMENSION
 
 from .statements import ADDED_UP, SUM_COLUMNS
 
@@ -73,7 +73,7 @@ def parts_of_keys(dimension: str, keys: Composable, columns: Composable) -> Comp
 
 def _fragments(dimension: str) -> dict[str, Composable]:
     has_days = "day" in SPANS[dimension]
-    days = CLOSED_DAYS_AND_LONG_SPANS if dimension == WEEKS_OF else CLOSED_DAYS_AND_MONTHS
+    days = CLOSED_DAYS_AND_LONG_SPANS if dimension == WEEKLY_DIMENSION else CLOSED_DAYS_AND_MONTHS
     return {
         "dimension": Literal(dimension),
         "id": Identifier(f"{dimension}_id"),

@@ -7,7 +7,7 @@ one row with `begin` and `end`, both at midnight, UTC. Weeks are those that foll
 
 from __future__ import annotations
 
-from conversations.models.sums import KEY, KEY_IDS, KEY_NAMES, SPANS, WEEKS_OF
+from conversations.models.sums import KEY, KEY_IDS, KEY_NAMES, SPANS, WEEKLY_DIMENSION
 from conversations.selectors.figures.totals import SUMS
 
 QUARTER = "date_bin('15 minutes', completion.created_at, TIMESTAMPTZ '2000-01-01 00:00:00+00')"
@@ -75,17 +75,17 @@ ROLLED_UP = " UNION ALL ".join(_rolled_up(dimension, span) for dimension, spans 
 # Up to when there are weeks. A week of the days that the version before has closed follows with the next ones.
 WEEKS_UNTIL = f"""
 (SELECT max(begins_at) + INTERVAL '168 hours' FROM conversations_rolledupsum
- WHERE dimension = '{WEEKS_OF}' AND span = 'week')
+ WHERE dimension = '{WEEKLY_DIMENSION}' AND span = 'week')
 """  # noqa: S608  # constants
 WEEKS = f"""
 SELECT dimension, 'week' AS span, date_trunc('week', begins_at, 'UTC') AS begins_at, key_id, key_name, {SUMS_ADDED_UP}
 FROM conversations_rolledupsum
-WHERE dimension = '{WEEKS_OF}' AND span = 'day'
+WHERE dimension = '{WEEKLY_DIMENSION}' AND span = 'day'
   AND begins_at >= coalesce({WEEKS_UNTIL}, '-infinity') AND begins_at < date_trunc('week', {END}, 'UTC')
 GROUP BY 1, 2, 3, 4, 5
 """  # noqa: S608  # constants
 # All weeks there should be, from the ledger's sums; there are none after those up to which they are filled.
-WEEKS_FROM_QUARTERS = _rolled_up(WEEKS_OF, "week", end=f"coalesce({WEEKS_UNTIL}, {BEGIN})")
+WEEKS_FROM_QUARTERS = _rolled_up(WEEKLY_DIMENSION, "week", end=f"coalesce({WEEKS_UNTIL}, {BEGIN})")
 
 # A user comes into the 24 hours up to a quarter with what they do in it, unless they are in already, and goes out of
 # them a day after what they did last. Quarters in which a user could go out have a row, even if they were deleted.
