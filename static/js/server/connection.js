@@ -387,12 +387,21 @@ export class Connection {
       return;
     }
     this.#isChecking = true;
-    const { position } = this.#listener.whereabouts();
-    const isDead = (await canReachServer(CHECK_MS)) ? await this.#fetchSnapshot(position) : owes >= DEAD_MS;
-    this.#isChecking = false;
+    const isDead = await this.#checkByHttp(owes).finally(() => {
+      this.#isChecking = false;
+    });
     if (isDead && this.#owesSince === owesSince && !this.signal.aborted) {
       this.socket.drop();
     }
+  }
+
+  /**
+   * Return whether HTTP shows that a socket which has owed an answer for *owes* milliseconds is dead.
+   * @param {number} owes
+   */
+  async #checkByHttp(owes) {
+    const { position } = this.#listener.whereabouts();
+    return (await canReachServer(CHECK_MS)) ? this.#fetchSnapshot(position) : owes >= DEAD_MS;
   }
 
   #askAgain() {
