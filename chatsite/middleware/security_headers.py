@@ -35,14 +35,15 @@ ADMIN_DIRECTIVES: Directives = {
     "script-src": [SELF, UNSAFE_EVAL],
     "style-src": [SELF, UNSAFE_INLINE],
 }
+JSON = "application/json"
 UNUSED_FEATURES = (
     "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media", "fullscreen",
     "geolocation", "gyroscope", "hid", "local-fonts", "magnetometer", "midi", "payment",
     "picture-in-picture", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
 )  # fmt: skip
+# The microphone is for dictation, which the browser does for our own pages, and asks its user before.
+PERMISSIONS_POLICY = ", ".join([*(f"{feature}=()" for feature in UNUSED_FEATURES), "microphone=(self)"])
 HEADERS = {
-    # The microphone is for dictation, which the browser does for our own pages, and asks its user before.
-    "Permissions-Policy": ", ".join([*(f"{feature}=()" for feature in UNUSED_FEATURES), "microphone=(self)"]),
     "Cross-Origin-Resource-Policy": "same-origin",
     # Nearly every page is someone's own. A view whose answer may be kept sets its own header.
     "Cache-Control": "private, no-store",
@@ -72,6 +73,8 @@ def SecurityHeadersMiddleware(get_response: Any) -> Any:  # noqa: N802 -- Django
 def _with_headers(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     for name, value in HEADERS.items():
         response.setdefault(name, value)
+    if not response.get("Content-Type", "").startswith(JSON):  # it holds for documents alone, and takes 400 bytes
+        response.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
     if not (settings.DEBUG and response.status_code in (404, 500)):  # Django's debug pages have inline scripts
         is_admin = request.path_info.startswith(reverse("admin:index"))
         response.setdefault("Content-Security-Policy", ADMIN_POLICY if is_admin else POLICY)

@@ -30,6 +30,15 @@ def test_every_page_keeps_browsers_strict(staff, path):
     assert "Content-Security-Policy-Report-Only" not in headers  # the same again, reported nowhere
 
 
+def test_an_answer_of_json_has_all_that_holds_for_it(staff):
+    """Which features a document may use says nothing there."""
+    answer = staff.post("/estimate/", {"content": "Hello"}, headers={"accept": "application/json"})
+    assert answer.headers["Content-Type"] == "application/json"
+    assert "Permissions-Policy" not in answer.headers
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert policy_of(answer)["default-src"] == ["'none'"]
+
+
 @pytest.mark.parametrize("path", ["/accounts/login/", "/account/", "/nowhere/", "/admin/"])
 def test_no_page_of_a_person_is_kept(staff, path):
     assert "no-store" in staff.get(path).headers["Cache-Control"]

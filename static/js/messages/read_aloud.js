@@ -44,19 +44,7 @@ export function startReadingAloud(page, { onRefused, signal }) {
     if (button.ariaPressed !== "true") {
       return; // pressed again meanwhile
     }
-    const utterances = fetched.utterancesOf(/** @type {HTMLElement} */ (button.closest("[data-message]")));
-    for (const utterance of utterances) {
-      utterance.onerror = ({ error }) => {
-        if (error !== "canceled" && error !== "interrupted") {
-          fail();
-        }
-      };
-      utterance.onend = () => utterance === utterances.at(-1) && stop();
-      speech.speak(utterance);
-    }
-    if (!utterances.length) {
-      stop();
-    }
+    fetched.speak(/** @type {HTMLElement} */ (button.closest("[data-message]")), { onEnd: stop, onFail: fail });
   }
 
   page.addEventListener("click", (event) => {

@@ -8,11 +8,32 @@ const NOT_SPOKEN = ".code-block, .citation";
 const LONGEST_CHARACTERS = 220; // some voices fall silent in the middle of a longer piece
 
 /**
+ * Speak a message; *onEnd* is told when all of it was said, *onFail* when the browser can't.
+ * @param {HTMLElement} message
+ * @param {{onEnd: () => void, onFail: () => void}} options
+ */
+export function speak(message, { onEnd, onFail }) {
+  const utterances = utterancesOf(message);
+  for (const utterance of utterances) {
+    utterance.onerror = ({ error }) => {
+      if (error !== "canceled" && error !== "interrupted") {
+        onFail();
+      }
+    };
+    utterance.onend = () => utterance === utterances.at(-1) && onEnd();
+    speechSynthesis.speak(utterance);
+  }
+  if (!utterances.length) {
+    onEnd();
+  }
+}
+
+/**
  * Return what is spoken of a message, in its language and by a voice of it.
  * @param {HTMLElement} message
  * @returns {SpeechSynthesisUtterance[]}
  */
-export function utterancesOf(message) {
+function utterancesOf(message) {
   const text = spokenText(message);
   const language = languageOf(text, document.documentElement.lang);
   const voice = voiceFor(language);
