@@ -101,8 +101,8 @@ def test_it_is_replaced_after_a_while_where_http_has_no_answer_either(page, sock
     wait_for_more_text(page)
 
 
-def test_it_is_replaced_soon_where_the_first_connections_of_http_are_as_dead(page, sockets):
-    page.route("**/healthz", lambda route: None, times=2)
+def test_it_is_replaced_soon_where_all_connections_that_are_kept_are_as_dead(page, sockets):
+    page.route("**/healthz", lambda route: None, times=6)
     ask_for_long_reply(page)
     sockets.forget()
     assert move_on_until(page, lambda: sockets.opened > 1) < DEAD_MS

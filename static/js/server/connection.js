@@ -33,6 +33,7 @@ const SYNC_PAUSE_MS = 500;
 const SILENCE_MS = 3_000;
 const DOUBT_MS = 10_000; // without an answer by the socket: HTTP is tried
 const CHECK_MS = 4_000;
+const KEPT_CONNECTIONS = 6; // to one server, over HTTP/1.1; the network may have forgotten each of them
 const DEAD_MS = 30_000;
 const LARGEST_FRAME_CHARACTERS = 30_000;
 /** @type {Listener} */
@@ -378,7 +379,7 @@ export class Connection {
   /**
    * Drop a socket that owes an answer while HTTP brings one, or that owes it for too long while HTTP brings nothing: a
    * server that is slow for both is waited for. Browsers keep a socket that the network has forgotten open for minutes,
-   * and it takes what it is given; their other connections may be as dead, and each is given up after a few seconds.
+   * and it takes what it is given.
    */
   async #dropIfDead() {
     const owesSince = this.#owesSince;
@@ -397,11 +398,15 @@ export class Connection {
 
   /**
    * Return whether HTTP shows that a socket which has owed an answer for *owes* milliseconds is dead.
+   *
+   * A browser closes a connection whose request is given up. So all that it keeps are asked, and then a new one.
    * @param {number} owes
    */
   async #checkByHttp(owes) {
     const { position } = this.#listener.whereabouts();
-    return (await canReachServer(CHECK_MS)) ? this.#fetchSnapshot(position) : owes >= DEAD_MS;
+    const checks = await Promise.all(Array.from({ length: KEPT_CONNECTIONS }, () => canReachServer(CHECK_MS)));
+    const isReached = checks.includes(true) || (await canReachServer(CHECK_MS));
+    return isReached ? this.#fetchSnapshot(position) : owes >= DEAD_MS;
   }
 
   #askAgain() {
