@@ -93,8 +93,8 @@ def test_handshakes_far_beyond_that_at_once_are_refused_too(site, eve):
     wait_for(lambda: handshake(eve) == 101, "pages open again")
 
 
-def begin_handshake(browser):
-    """Return a connection on which a page has asked for a socket, and read no answer."""
+def begin_handshake(browser, *, origin="", more=()):
+    """Return a connection on which a page has asked for a socket, with *more* header lines, and read no answer."""
     port = int(browser.address.rpartition(":")[2])
     lines = [
         "GET /ws/ HTTP/1.1",
@@ -103,8 +103,9 @@ def begin_handshake(browser):
         "Connection: Upgrade",
         "Sec-WebSocket-Version: 13",
         f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}",
-        f"Origin: {browser.address}",
+        f"Origin: {origin or browser.address}",
         f"Cookie: {browser.cookie_header}",
+        *more,
     ]
     connection = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS)
     connection.sendall("\r\n".join([*lines, "", ""]).encode())
@@ -125,19 +126,6 @@ def test_both_names_of_this_machine_are_its_own(site, shared_browser):
 
 def test_two_origins_are_not_the_sites_own(site, shared_browser):
     """The last header would decide, were it believed: browsers send one."""
-    port = int(shared_browser.address.rpartition(":")[2])
-    lines = [
-        "GET /ws/ HTTP/1.1",
-        f"Host: 127.0.0.1:{port}",
-        "Upgrade: websocket",
-        "Connection: Upgrade",
-        "Sec-WebSocket-Version: 13",
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-        "Origin: https://evil.example",
-        f"Cookie: {shared_browser.cookie_header}",
-        "X-Forwarded-Host: evil.example",
-        "X_Origin: 127.0.0.1",
-    ]
-    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
-        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+    more = ("X-Forwarded-Host: evil.example", "X_Origin: 127.0.0.1")
+    with begin_handshake(shared_browser, origin="https://evil.example", more=more) as connection:
         assert connection.recv(100).startswith(b"HTTP/1.1 403")
