@@ -1,6 +1,7 @@
-"""`compiled_query` and `linked_insert` copy internals of Django: another Django fails here first, and says why.
+"""`compiled_rows` and `linked_insert` copy internals of Django: another Django fails here first, and says why.
 
-With a new Django: compare `ModelIterable.__iter__` with `_Compiled`, and `Model._save_table` and
+With a new Django: compare `ModelIterable` and `ValuesListIterable` with `compiled_rows`, `In.as_sql` with what
+`compiled_queryset` makes of it, and `Model._save_table` and
 `SQLInsertCompiler.as_sql` with `insert_linked_rows`; then change `READ_AGAINST` and the bound in pyproject.toml.
 """
 
@@ -39,6 +40,18 @@ def test_rows_become_instances_by_the_names_that_a_compiled_query_uses():
     assert list(inspect.signature(query.RelatedPopulator.populate).parameters) == ["self", "row", "from_obj"]
     assert list(inspect.signature(compiler.get_converters).parameters) == ["expressions"]
     assert [field.target.attname for field, *_ in compiler.select[:1]] == ["id"]
+
+
+def test_values_are_the_first_columns_of_a_row_and_lists_are_written_as_a_compiled_queryset_expects():
+    contents = Message.objects.filter(pk__in=[7]).values_list("content").order_by("position").distinct()
+    assert contents._iterable_class is query.ValuesListIterable
+    assert contents.values_list("content", flat=True)._iterable_class is query.FlatValuesListIterable
+    assert Message.objects.all()._iterable_class is query.ModelIterable
+    assert contents._prefetch_related_lookups == ()
+    compiler = contents.query.get_compiler(DEFAULT_DB_ALIAS)
+    sql, parameters = compiler.as_sql()
+    assert (compiler.col_count, parameters) == (1, (7,))
+    assert "IN (%s)" in sql
 
 
 def test_new_rows_are_written_by_the_names_that_a_linked_insert_uses():
