@@ -78,7 +78,7 @@ def test_those_on_top_take_one_statement_each_beside_that_of_the_list(
 ):
     for number in range(3):
         talk(alice, f"Running {number}", state="running")
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(2):
         listed_conversations(request_of_alice, current=None)
 
 

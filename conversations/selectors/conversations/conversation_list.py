@@ -5,15 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from enum import Enum
-from typing import NamedTuple
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Value
 
 from chatsite.accounts.models import User
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.models import Conversation, Document, Folder, Run
 from conversations.models.run import RunState
 
-from .list_pages import PageEnd, read_page
+from .list_pages import PageEnd, newest_first, read_page
 
 # Begun by a picture that has not been sent, or by a message that was refused: nothing in it lasts.
 HOLDS_NOTHING = Q(
@@ -56,13 +58,31 @@ def list_conversations(
     One is listed from its first message, document, name or note on; a temporary one is not, unless it is kept. With
     *in_title*, those whose title has it; with a *folder*, those in it.
     """
-    there = PLACES[place] & Q(owner_id=user.pk, deleted_at=None, temporary_until=None)
-    found = Conversation.objects.filter(~HOLDS_NOTHING, there)
+    if before is None and limit is not None and not in_title:
+        if folder is None:
+            return _first_page.all(user.pk, place=place, limit=limit)
+        return _first_page_of_folder.all(user.pk, folder.pk, place=place, limit=limit)
+    found = _listed(user.pk, place)
     if folder is not None:
         found = found.filter(folder=folder)
     if in_title:
         found = found.filter(title__icontains=in_title)
     return read_page(found, before=before, limit=limit)
+
+
+def _listed(owner_id: int, place: Place) -> QuerySet[Conversation]:
+    there = PLACES[place] & Q(owner_id=owner_id, deleted_at=None, temporary_until=None)
+    return Conversation.objects.filter(~HOLDS_NOTHING, there)
+
+
+@compiled_queryset
+def _first_page(owner_id: int, *, place: Place, limit: int) -> QuerySet[Conversation]:
+    return newest_first(_listed(owner_id, place))[:limit]
+
+
+@compiled_queryset
+def _first_page_of_folder(owner_id: int, folder_id: int, *, place: Place, limit: int) -> QuerySet[Conversation]:
+    return newest_first(_listed(owner_id, place).filter(folder=folder_id))[:limit]
 
 
 STARRED_INSIDE = Count(
@@ -71,9 +91,17 @@ STARRED_INSIDE = Count(
 )
 
 
-def with_starred(folders: QuerySet[Folder]) -> QuerySet[Folder]:
-    """Return *folders* with how many starred conversations each has, for `starred_in_folder`."""
-    return folders.annotate(starred_inside=STARRED_INSIDE)
+def list_folders(user: User) -> list[Folder]:
+    """Return the user's folders with how many starred conversations each has, for `starred_in_folder`."""
+    folders = _folders_of.all(user.pk)
+    for folder in folders:
+        folder.owner = user  # loaded already, so it is not read again
+    return folders
+
+
+@compiled_queryset
+def _folders_of(owner_id: int) -> QuerySet[Folder]:
+    return Folder.objects.filter(owner_id=owner_id).annotate(starred_inside=STARRED_INSIDE)
 
 
 def starred_in_folder(folder: Folder) -> int:
@@ -83,6 +111,17 @@ def starred_in_folder(folder: Folder) -> int:
 
 
 LISTED = ("public_id", "title", "last_active_at", "starred", "archived", "folder_id")
+
+
+class ListedConversation(NamedTuple):
+    """A conversation with what the list shows of it."""
+
+    public_id: uuid.UUID
+    title: str
+    last_active_at: dt.datetime
+    starred: bool
+    archived: bool
+    folder_id: int | None
 
 
 class ActiveConversation(NamedTuple):
@@ -101,8 +140,59 @@ class ActiveConversation(NamedTuple):
         return self.state == RunState.AWAITING_APPROVAL
 
 
+class FirstOfList(NamedTuple):
+    """What the first page of the list has beside folders: those *under_dates* and *starred*, the newest first."""
+
+    under_dates: list[ListedConversation]
+    starred: list[ListedConversation]
+    active: list[ActiveConversation]
+
+
+def first_of_list(owner_id: int, *, under_dates: int, starred: int) -> FirstOfList:
+    """Return all of it with one statement: at most so many of the first two, as `list_conversations` finds them.
+
+    And all `active_conversations`.
+    """
+    rows = _rows_of_first.all(owner_id, under_dates=under_dates, starred=starred)
+    in_place: dict[str, list[ListedConversation]] = {Place.UNDER_DATES.value: [], Place.STARRED.value: []}
+    active: list[tuple[Any, ...]] = []
+    for row in rows:
+        *columns, part, pk = row
+        if part in in_place:
+            in_place[part].append(ListedConversation(*columns))
+        else:
+            active.append((pk, ActiveConversation(*row[:-1])))
+    for found in in_place.values():
+        found.sort(key=attrgetter("last_active_at", "public_id"), reverse=True)
+    in_order = [each for _, each in sorted(active, key=itemgetter(0))]
+    return FirstOfList(in_place[Place.UNDER_DATES.value], in_place[Place.STARRED.value], in_order)
+
+
+@compiled_queryset
+def _rows_of_first(owner_id: int, *, under_dates: int, starred: int) -> QuerySet[Conversation, tuple[Any, ...]]:
+    """Return `LISTED`, the place or the state, and an id."""
+
+    def first_in(place: Place, limit: int) -> QuerySet[Conversation, tuple[Any, ...]]:
+        found = _listed(owner_id, place).annotate(part=Value(place.value, CharField()))
+        return newest_first(found).values_list(*LISTED, "part", "pk")[:limit]
+
+    in_places = first_in(Place.UNDER_DATES, under_dates), first_in(Place.STARRED, starred)
+    return in_places[0].union(in_places[1], *_runs_of_active(owner_id), all=True)
+
+
 def active_conversations(owner_id: int) -> list[ActiveConversation]:
-    """Return the user's conversations in which a reply is being made or awaits approval, of those that are listed.
+    """Return the user's conversations in which a reply is being made or awaits approval, of those that are listed."""
+    return [ActiveConversation(*row[:-1]) for row in _active.all(owner_id)]
+
+
+@compiled_queryset
+def _active(owner_id: int) -> QuerySet[Run, tuple[Any, ...]]:
+    held, waiting = _runs_of_active(owner_id)
+    return held.union(waiting, all=True).order_by("pk")
+
+
+def _runs_of_active(owner_id: int) -> tuple[QuerySet[Run, tuple[Any, ...]], QuerySet[Run, tuple[Any, ...]]]:
+    """Return `LISTED` of their conversations, the state, and an id.
 
     Each state is looked for by its own index: asked for all at once PostgreSQL reads every run that ever was.
     """
@@ -111,5 +201,4 @@ def active_conversations(owner_id: int) -> list[ActiveConversation]:
     columns = (f"reply__conversation__{name}" for name in LISTED)
     runs = Run.objects.filter(of_owner, listed).values_list(*columns, "state", "pk")
     held = runs.filter(state__in=[RunState.RUNNING, RunState.AWAITING_APPROVAL])
-    found = held.union(runs.filter(state=RunState.WAITING), all=True).order_by("pk")
-    return [ActiveConversation(*row[:-1]) for row in found]
+    return held, runs.filter(state=RunState.WAITING)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from django.db.models import Q
+from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Substr
 
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from chatsite.postgres.pool import replace_after_large_value
 from conversations.models import Conversation, Document, DocumentFile, Folder, Scenario
 from conversations.models.document import DocumentState
@@ -50,12 +51,25 @@ def list_documents(place: Conversation | Folder | Scenario) -> list[ListedDocume
     """Return the documents of *place* alone, in the order in which they were added."""
     model = embedding_model()
     label = model.label if model else ""
-    return [ListedDocument(document, label) for document in place.documents.order_by("id")]
+    return [ListedDocument(document, label) for document in _of_place.all(place.pk, kind=place._meta.model_name or "")]
+
+
+@compiled_queryset
+def _of_place(place_id: int, *, kind: str) -> QuerySet[Document]:
+    """Return the documents of a conversation, a folder or a scenario: *kind* names the column of it."""
+    return Document.objects.filter(**{kind: place_id}).order_by("id")
 
 
 def documents_count(place: Folder | Scenario) -> int:
     """Return how many documents of its folder or its scenario a conversation searches, beside its own."""
-    return place.documents.count()
+    return _count_of_place.first(place.pk, kind=place._meta.model_name or "") or 0
+
+
+@compiled_queryset
+def _count_of_place(place_id: int, *, kind: str) -> QuerySet[Document, int]:
+    grouped = Document.objects.filter(**{kind: place_id}).order_by().values(kind)
+    counted: QuerySet[Document, int] = grouped.annotate(count=Count("pk")).values_list("count", flat=True)
+    return counted
 
 
 def count_documents_for(conversation: Conversation) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections.abc import Sequence
-from typing import NamedTuple, Self, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 from django.db.models import QuerySet
 
@@ -17,6 +17,13 @@ from conversations.models import Conversation
 BETWEEN = "~"
 Listed = TypeVar("Listed", bound=Conversation)
 ACTIVE, DELETED = "last_active_at", "deleted_at"  # by which a list is sorted, the newest first
+
+
+class HasPublicId(Protocol):
+    """A row of a list."""
+
+    @property
+    def public_id(self) -> uuid.UUID: ...
 
 
 class PageEnd(NamedTuple):
@@ -29,7 +36,7 @@ class PageEnd(NamedTuple):
         return f"{self.moment.isoformat().replace('+00:00', 'Z')}{BETWEEN}{self.public_id.hex}"
 
     @classmethod
-    def of(cls, page: Sequence[Conversation], *, limit: int, by: str = ACTIVE) -> Self | None:
+    def of(cls, page: Sequence[HasPublicId], *, limit: int, by: str = ACTIVE) -> Self | None:
         """Return the end of a full page; None where no other can follow."""
         return cls(getattr(page[-1], by), page[-1].public_id) if page and len(page) == limit else None
 
@@ -39,4 +46,8 @@ def read_page(found: QuerySet[Listed], *, before: PageEnd | None, limit: int | N
     if before is not None:
         there = {by: before.moment, "public_id__gte": before.public_id}
         found = found.filter(**{f"{by}__lte": before.moment}).exclude(**there)
-    return list(found.order_by(f"-{by}", "-public_id")[:limit])
+    return list(newest_first(found, by=by)[:limit])
+
+
+def newest_first(found: QuerySet[Listed], *, by: str = ACTIVE) -> QuerySet[Listed]:
+    return found.order_by(f"-{by}", "-public_id")

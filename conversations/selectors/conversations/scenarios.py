@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db.models import Count, Q, QuerySet
 
 from chatsite.accounts.models import User
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.core.errors import ScenarioNotFound
 from conversations.models import Scenario
 
@@ -16,8 +17,13 @@ def list_scenarios(user: User) -> list[Scenario]:
 
 def list_choices(user: User, chosen: Scenario) -> list[Scenario]:
     """Return *chosen* and what *user* may choose in its place, by name. *documented* counts the documents."""
-    listed = Scenario.objects.filter(_may_choose(user) | Q(pk=chosen.pk))
-    return list(listed.annotate(documented=Count("documents")).order_by("name", "pk"))
+    return _choices.all(user.pk, chosen.pk)
+
+
+@compiled_queryset
+def _choices(user_id: int, chosen_id: int) -> QuerySet[Scenario]:
+    listed = Scenario.objects.filter(_may_choose(user_id) | Q(pk=chosen_id))
+    return listed.annotate(documented=Count("documents")).order_by("name", "pk")
 
 
 def find_scenario(user: User, scenario_id: int) -> Scenario:
@@ -42,8 +48,8 @@ def find_own_scenario(user: User, scenario_id: int, *, lock: bool = False) -> Sc
 
 
 def _choosable(user: User) -> QuerySet[Scenario]:
-    return Scenario.objects.filter(_may_choose(user))
+    return Scenario.objects.filter(_may_choose(user.pk))
 
 
-def _may_choose(user: User) -> Q:
-    return Q(offered=True) | Q(is_default=True) | Q(owner_id=user.pk)
+def _may_choose(user_id: int) -> Q:
+    return Q(offered=True) | Q(is_default=True) | Q(owner_id=user_id)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import F, Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.core.prompt.messages import PromptToolCall
 from conversations.core.window.window_record import GroundingRecord
 from conversations.models import Completion, Conversation, Message, ToolCall
@@ -43,6 +44,8 @@ MESSAGE_COLUMNS = (
     *REASONING_COLUMNS,
 )
 COMPLETION_COLUMNS = ("reply_id", "language_model", "finish_reason", "tools_withheld", "grounding")
+
+Rows = QuerySet[Message, tuple[Any, ...]]
 
 
 class LastCompletion(NamedTuple):
@@ -176,24 +179,23 @@ class MessagePage(NamedTuple):
 
 def thread_page(conversation: Conversation, *, before: int | None = None, limit: int = PAGE_MESSAGES) -> MessagePage:
     """Return the last *limit* messages, or those before position *before*."""
-    path = _active_path(conversation)
     if before is None:
-        return _read_page(conversation, path.order_by("-position")[:limit])
-    page = _read_page(conversation, path.filter(position__lt=before).order_by("-position")[:limit])
+        return _read_page(conversation, _newest.all(conversation.pk, limit=limit))
+    page = _read_page(conversation, _newest_before.all(conversation.pk, before, limit=limit))
     return page._replace(has_newer=_has_newer(conversation, page))
 
 
 def thread_page_after(conversation: Conversation, position: int, *, limit: int = PAGE_MESSAGES) -> MessagePage:
     """Return the first *limit* messages after *position*."""
-    page = _read_page(conversation, _active_path(conversation).filter(position__gt=position)[:limit])
+    page = _read_page(conversation, _oldest_from.all(conversation.pk, position + 1, limit=limit))
     return page._replace(has_newer=_has_newer(conversation, page))
 
 
 def thread_page_around(conversation: Conversation, position: int, *, limit: int = PAGE_MESSAGES) -> MessagePage:
     """Return *limit* messages around *position*, some of them before it; of one behind the end, the last."""
-    before = _active_path(conversation).filter(position__lt=position).order_by("-position")[:MESSAGES_BEFORE_A_PLACE]
-    first = min(before.values_list("position", flat=True), default=position)
-    page = _read_page(conversation, _active_path(conversation).filter(position__gte=first)[:limit])
+    before = _active_path(conversation.pk).filter(position__lt=position).order_by("-position")
+    first = min(before.values_list("position", flat=True)[:MESSAGES_BEFORE_A_PLACE], default=position)
+    page = _read_page(conversation, _oldest_from.all(conversation.pk, first, limit=limit))
     return page._replace(has_newer=_has_newer(conversation, page))
 
 
@@ -216,17 +218,39 @@ def _has_newer(conversation: Conversation, page: MessagePage) -> bool:
 
 def thread_from(conversation: Conversation, from_position: int) -> MessagePage:
     """Return the messages from *from_position* on; of very many, the newest."""
-    path = _active_path(conversation).filter(position__gte=from_position)
-    return _read_page(conversation, path.order_by("-position")[:MOST_IN_A_SNAPSHOT])
+    return _read_page(conversation, _newest_from.all(conversation.pk, from_position, limit=MOST_IN_A_SNAPSHOT))
 
 
-def _active_path(conversation: Conversation) -> QuerySet[Message]:
+@compiled_queryset
+def _newest(conversation_id: int, *, limit: int) -> Rows:
+    return _active_path(conversation_id).order_by("-position").values_list(*MESSAGE_COLUMNS)[:limit]
+
+
+@compiled_queryset
+def _newest_before(conversation_id: int, position: int, *, limit: int) -> Rows:
+    path = _active_path(conversation_id).filter(position__lt=position)
+    return path.order_by("-position").values_list(*MESSAGE_COLUMNS)[:limit]
+
+
+@compiled_queryset
+def _newest_from(conversation_id: int, position: int, *, limit: int) -> Rows:
+    path = _active_path(conversation_id).filter(position__gte=position)
+    return path.order_by("-position").values_list(*MESSAGE_COLUMNS)[:limit]
+
+
+@compiled_queryset
+def _oldest_from(conversation_id: int, position: int, *, limit: int) -> Rows:
+    path = _active_path(conversation_id).filter(position__gte=position)
+    return path.order_by("position").values_list(*MESSAGE_COLUMNS)[:limit]
+
+
+def _active_path(conversation_id: int) -> QuerySet[Message]:
     """Return the messages of the path without the steps of replies, which are shown with their reply.
 
     *last_step* and *stored_step* are read in the same statement as the content, which begins again with each step.
     """
     steps = ToolCall.objects.filter(reply=OuterRef("pk")).order_by("-step").values("step")
-    path = conversation.messages.filter(active=True, step_of=None)
+    path = Message.objects.filter(conversation_id=conversation_id, active=True, step_of=None)
     path = path.annotate(**SHOWN_REASONING)
     return path.annotate(
         last_step=Subquery(steps[:1]),
@@ -237,8 +261,8 @@ def _active_path(conversation: Conversation) -> QuerySet[Message]:
     )
 
 
-def _read_page(conversation: Conversation, path: QuerySet[Message]) -> MessagePage:
-    messages = sorted((ThreadMessage(*row) for row in path.values_list(*MESSAGE_COLUMNS)), key=attrgetter("position"))
+def _read_page(conversation: Conversation, rows: Iterable[tuple[Any, ...]]) -> MessagePage:
+    messages = sorted((ThreadMessage(*row) for row in rows), key=attrgetter("position"))
     completions = _last_completions(messages, with_costs=conversation.owner.shows_costs)
     questions = _questions(messages)
     versions = versions_of_messages(conversation.pk, {message.pk: message.parent_id for message in messages})
@@ -260,31 +284,47 @@ def _read_page(conversation: Conversation, path: QuerySet[Message]) -> MessagePa
 
 def _model_before(conversation: Conversation, position: int) -> str:
     """Return the name of the language model that made the last reply on the path before *position*."""
+    return _models_before.first(conversation.pk, position) or ""
+
+
+@compiled_queryset
+def _models_before(conversation_id: int, position: int) -> QuerySet[Message, str]:
     last = Completion.objects.filter(reply=OuterRef("pk")).order_by("-id").values("language_model")[:1]
-    replies = conversation.messages.filter(active=True, step_of=None, role=MessageRole.ASSISTANT, position__lt=position)
+    path = Message.objects.filter(conversation_id=conversation_id, active=True, step_of=None)
+    replies = path.filter(role=MessageRole.ASSISTANT, position__lt=position)
     made_by = Coalesce(Subquery(last), "run__language_model", "copied_model")
-    return replies.order_by("-position").values_list(made_by, flat=True).first() or ""
+    return replies.order_by("-position").values_list(made_by, flat=True)[:1]
 
 
 def _questions(oldest_first: Sequence[ThreadMessage]) -> dict[int | None, str]:
     """Return the users' messages by id; a page or a snapshot may begin with the reply to one that is not on it."""
-    first = oldest_first[:1]
-    asked = Message.objects.filter(pk__in=[message.parent_id for message in first if message.is_reply])
-    return {
-        **dict(asked.values_list("pk", "content")),
-        **{message.pk: message.content for message in oldest_first if message.role == MessageRole.USER},
+    found: dict[int | None, str] = {
+        message.pk: message.content for message in oldest_first if message.role == MessageRole.USER
     }
+    first = oldest_first[0] if oldest_first else None
+    if first and first.is_reply and first.parent_id and (asked := _contents.first(first.parent_id)):
+        found[first.parent_id] = asked
+    return found
+
+
+@compiled_queryset
+def _contents(message_id: int) -> QuerySet[Message, str]:
+    return Message.objects.filter(pk=message_id).values_list("content", flat=True)
 
 
 def _last_completions(messages: Iterable[ThreadMessage], *, with_costs: bool) -> dict[int, LastCompletion]:
     replies = [message.pk for message in messages if message.is_reply]
-    last = Completion.objects.filter(reply_id__in=replies).order_by("reply_id", "-id").distinct("reply_id")
+    found = _completions_of.all(replies, with_costs=with_costs) if replies else []
+    return {reply: _last_completion(*columns) for reply, *columns in found}
+
+
+@compiled_queryset
+def _completions_of(reply_ids: list[int], *, with_costs: bool) -> QuerySet[Completion, tuple[Any, ...]]:
+    last = Completion.objects.filter(reply_id__in=reply_ids).order_by("reply_id", "-id").distinct("reply_id")
     rows = last.annotate(grounding=F("window__grounding"), tools_withheld=F("window__tools_withheld"))
     if with_costs:
-        found = with_reply_cost(rows).values_list(*COMPLETION_COLUMNS, *COST_COLUMNS)
-    else:
-        found = rows.values_list(*COMPLETION_COLUMNS)
-    return {reply: _last_completion(*columns) for reply, *columns in found}
+        return with_reply_cost(rows).values_list(*COMPLETION_COLUMNS, *COST_COLUMNS)
+    return rows.values_list(*COMPLETION_COLUMNS)
 
 
 def _last_completion(

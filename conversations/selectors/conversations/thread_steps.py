@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from django.db.models import F, Func, JSONField, TextField, Value
+from django.db.models import F, Func, JSONField, QuerySet, TextField, Value
 from django.db.models.functions import Cast
 
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.models import Completion
 
 from .tool_calls import CallRow, CutResult, StepCalls, calls_of_replies
@@ -66,14 +68,19 @@ def _read_cuts(reply_ids: Collection[int]) -> dict[int | None, CutResult]:
     """Return, by a result's message, how much of it went with the last request for its reply, if it was not all."""
     if not reply_ids:
         return {}
+    found = _cuts_of.all(list(reply_ids))
+    return {
+        entry["message"]: CutResult(entry["truncated_to"], entry["tokens"]) for entries in found for entry in entries
+    }
+
+
+@compiled_queryset
+def _cuts_of(reply_ids: list[int]) -> QuerySet[Completion, list[dict[str, Any]]]:
     sent = Completion.objects.filter(reply_id__in=reply_ids, window__isnull=False)
     last = sent.order_by("reply_id", "-id").distinct("reply_id")
     path = Cast(Value(WAS_CUT, output_field=TextField()), _JsonPath())
     cut = Func(F("window"), path, function="jsonb_path_query_array", output_field=JSONField())
-    found = last.annotate(cut=cut).values_list("cut", flat=True)
-    return {
-        entry["message"]: CutResult(entry["truncated_to"], entry["tokens"]) for entries in found for entry in entries
-    }
+    return last.annotate(cut=cut).values_list("cut", flat=True)
 
 
 class _JsonPath(TextField):  # type: ignore[type-arg]  # at run time it takes none

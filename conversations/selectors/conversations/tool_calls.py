@@ -12,12 +12,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Case, F, TextField, When
+from django.db.models import Case, F, QuerySet, TextField, When
 from django.db.models.functions import Left, Length
 
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
 from conversations.selectors.figures.spending import money_limits
@@ -134,10 +135,11 @@ class StepCalls:
 
 def calls_of_replies(reply_ids: Collection[int]) -> dict[int, list[StepCalls]]:
     """Return the steps of each reply that has called a tool, in their order."""
-    rows = _read_calls(reply_ids) if reply_ids else []
+    asked = list(reply_ids)
+    rows = [CallRow(*row) for row in _calls_of.all(asked)] if asked else []
     if not rows:
         return {}
-    texts = _texts_before_calls(reply_ids)
+    texts = _texts_before_calls(asked)
     steps: dict[int, list[StepCalls]] = defaultdict(list)
     for (reply_id, number), calls in groupby(_with_approval_facts(rows), key=lambda call: (call.reply_id, call.step)):
         stored = texts.get(reply_id, [])
@@ -147,27 +149,30 @@ def calls_of_replies(reply_ids: Collection[int]) -> dict[int, list[StepCalls]]:
     return dict(steps)
 
 
-def _read_calls(reply_ids: Collection[int]) -> list[CallRow]:
-    """Read the calls, each with the beginning of its result: from its message, or from the call while it has none."""
+@compiled_queryset
+def _calls_of(reply_ids: list[int]) -> QuerySet[ToolCall, tuple[Any, ...]]:
+    """Return the calls, each with the beginning of its result: from its message, or from the call while it has none."""
     result = Case(When(message=None, then=F("result")), default=F("message__content"), output_field=TextField())
     calls = ToolCall.objects.filter(reply_id__in=reply_ids).order_by("reply_id", "step", "index")
-    rows = calls.annotate(
+    return calls.annotate(
         shown_result=Left(result, MOST_SHOWN_CHARACTERS),
         result_characters=Length(result),
         result_tokens=F("message__content_tokens"),
-    )
-    return [CallRow(*row) for row in rows.values_list(*CALL_COLUMNS)]
+    ).values_list(*CALL_COLUMNS)
 
 
-def _texts_before_calls(reply_ids: Collection[int]) -> Mapping[int, list[tuple[str, ShownReasoning | None]]]:
+def _texts_before_calls(reply_ids: list[int]) -> Mapping[int, list[tuple[str, ShownReasoning | None]]]:
     """Return, by reply, the text and reasoning before the calls of each step that is stored."""
     texts: dict[int, list[tuple[str, ShownReasoning | None]]] = defaultdict(list)
-    asked = Message.objects.filter(step_of__in=reply_ids, role="assistant").order_by("step_of", "position")
-    rows = asked.annotate(**SHOWN_REASONING).values_list("step_of", "content", "pk", *REASONING_COLUMNS)
-    for reply_id, text, *reasoning in rows:
-        if reply_id is not None:
-            texts[reply_id].append((text, shown_reasoning(*reasoning)))
+    for reply_id, text, *reasoning in _steps_of.all(reply_ids):
+        texts[reply_id].append((text, shown_reasoning(*reasoning)))
     return texts
+
+
+@compiled_queryset
+def _steps_of(reply_ids: list[int]) -> QuerySet[Message, tuple[Any, ...]]:
+    asked = Message.objects.filter(step_of__in=reply_ids, role="assistant").order_by("step_of", "position")
+    return asked.annotate(**SHOWN_REASONING).values_list("step_of", "content", "pk", *REASONING_COLUMNS)
 
 
 def _with_approval_facts(calls: Collection[CallRow]) -> Iterator[CallRow]:

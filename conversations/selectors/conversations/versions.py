@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.models import Completion, Message
 
 
@@ -35,8 +37,7 @@ def versions_of_messages(conversation_id: int, parents: Mapping[int, int | None]
     if not parents:
         return {}
     siblings: dict[int | None, dict[int, str]] = defaultdict(dict)
-    found = _siblings(conversation_id, set(parents.values())).order_by("pk")
-    for pk, parent_id, *models in found.values_list("pk", "parent_id", "run__language_model", "copied_model"):
+    for pk, parent_id, *models in _siblings(conversation_id, parents.values()):
         siblings[parent_id][pk] = models[0] or models[1]
     return {
         pk: _versions(pk, siblings[parent])
@@ -52,11 +53,24 @@ def model_of_version(reply: Message) -> str:
     return str(Message.objects.values_list(made_by, flat=True).get(pk=reply.pk))
 
 
-def _siblings(conversation_id: int, parents: set[int | None]) -> QuerySet[Message]:
-    same_parent = Q(parent__in=parents - {None})
-    if None in parents:
-        same_parent |= Q(parent=None, conversation=conversation_id)
-    return Message.objects.filter(same_parent, step_of=None)
+def _siblings(conversation_id: int, parents: Collection[int | None]) -> list[tuple[Any, ...]]:
+    ids = [parent for parent in parents if parent is not None]
+    return _first_or_children.all(conversation_id, ids) if None in parents else _children.all(ids)
+
+
+@compiled_queryset
+def _children(parent_ids: list[int]) -> QuerySet[Message, tuple[Any, ...]]:
+    return _columns_of(Q(parent__in=parent_ids))
+
+
+@compiled_queryset
+def _first_or_children(conversation_id: int, parent_ids: list[int]) -> QuerySet[Message, tuple[Any, ...]]:
+    return _columns_of(Q(parent__in=parent_ids) | Q(parent=None, conversation=conversation_id))
+
+
+def _columns_of(siblings: Q) -> QuerySet[Message, tuple[Any, ...]]:
+    found = Message.objects.filter(siblings, step_of=None).order_by("pk")
+    return found.values_list("pk", "parent_id", "run__language_model", "copied_model")
 
 
 def _versions(pk: int, models: Mapping[int, str]) -> Versions:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
 from django.db.models.functions import Left
 
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.core.errors import ConversationNotFound
 from conversations.core.prompt.continuation import CONTINUE_REQUEST
 from conversations.core.prompt.messages import PromptToolCall
@@ -137,7 +139,7 @@ def sent_window(reply: Message, *, number: int | None = None) -> SentWindow:
     if not 1 <= number <= len(completions):
         raise ConversationNotFound
     completion, newest = completions[number - 1], reply.answered_message
-    record = _record(completion)
+    record = _record(completion.window)
     tools = _tools_of(completion)
     system = _system_texts(completion, record)
     view = view_window(record, system=system, grounding=newest.grounding, tools=tools, question=newest.content)
@@ -195,20 +197,22 @@ def _sent_summary(record: WindowRecord) -> Summary | None:
 
 def last_window(conversation: Conversation) -> WindowRecord | None:
     """Return what the language model saw for the newest reply, if there is one."""
-    completion = latest_completion(conversation)
-    return _record(completion) if completion else None
+    found = _windows_of_newest.all(conversation.pk)
+    return _record(found[0]) if found else None
 
 
-def _record(completion: Completion) -> WindowRecord:
-    if completion.window is None:
+@compiled_queryset
+def _windows_of_newest(conversation_id: int) -> QuerySet[Completion, dict[str, Any] | None]:
+    """Return the window of the newest request made for an active reply, or for a step to it."""
+    of_replies = Completion.objects.filter(purpose__in=("reply", "tool_step"), reply__active=True)
+    made = of_replies.filter(conversation_id=conversation_id)
+    return made.order_by("-id").values_list("window", flat=True)[:1]
+
+
+def _record(window: dict[str, Any] | None) -> WindowRecord:
+    if window is None:
         raise ValueError("only completions of replies have a window")
-    return WindowRecord.from_json(completion.window)
-
-
-def latest_completion(conversation: Conversation) -> Completion | None:
-    """Return the newest request made for an active reply, or for a step to it."""
-    made = conversation.completions.filter(purpose__in=("reply", "tool_step"), reply__active=True)
-    return made.order_by("-id").first()
+    return WindowRecord.from_json(window)
 
 
 def _words(record: WindowRecord) -> dict[int | None, _StoredWords]:

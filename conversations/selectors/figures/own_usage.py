@@ -5,11 +5,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.utils.translation import gettext
 
 from chatsite.accounts.models import User
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.models import Conversation, LedgerSum
 from conversations.models.conversation import TEMPORARY, UNTITLED
 
@@ -72,5 +74,11 @@ def _title(conversation: Conversation) -> str:
 
 def totals_of_conversation(conversation: Conversation) -> Totals:
     """Return what the conversation has used so far."""
-    sums = LedgerSum.objects.filter(conversation_id=conversation.pk).aggregate(**{name: Sum(name) for name in SUMS})
-    return Totals(**{name: value for name, value in sums.items() if value is not None})
+    sums = _sums_of_conversation.first(conversation.pk)
+    return Totals(**dict(zip(SUMS, sums, strict=True))) if sums else Totals()
+
+
+@compiled_queryset
+def _sums_of_conversation(conversation_id: int) -> QuerySet[LedgerSum, tuple[Any, ...]]:
+    rows = LedgerSum.objects.filter(conversation_id=conversation_id).values("conversation_id")
+    return rows.annotate(**{f"of_{name}": Sum(name) for name in SUMS}).values_list(*(f"of_{name}" for name in SUMS))

@@ -12,6 +12,7 @@ from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.models import User
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.models import Conversation, Reading, ReadingStep, SearchHit
 
 
@@ -81,4 +82,9 @@ def _readings_about(**whose: Any) -> QuerySet[Reading]:
 
 def newest_reading(conversation: Conversation) -> Reading | None:
     """Return the last reading or search that found *conversation*, if the site shows them to owners."""
-    return _readings_about(conversation=conversation).first() if settings.READINGS_SHOWN_TO_OWNERS else None
+    return _newest_of_conversation.first(conversation.pk) if settings.READINGS_SHOWN_TO_OWNERS else None
+
+
+@compiled_queryset
+def _newest_of_conversation(conversation_id: int) -> QuerySet[Reading]:
+    return _readings_about(conversation=conversation_id).order_by("-pk")[:1]

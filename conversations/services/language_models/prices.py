@@ -10,7 +10,10 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
 from chatsite.postgres.compiled_query import CompiledQuery
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.models import Completion, Price
 from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel, embedding_model
@@ -29,12 +32,17 @@ def find_unit_prices(language_model: str, at: dt.datetime) -> UnitPrices | None:
 
 def all_unit_prices(at: dt.datetime) -> Mapping[str, UnitPrices | None]:
     """Return the prices that hold at *at* for each configured language model, in their order: one statement for all."""
-    newest_first = Price.objects.filter(valid_from__lte=_day(at)).order_by("language_model", "-valid_from")
-    set_prices = {price.language_model: price for price in newest_first.distinct("language_model")}
+    set_prices = {price.language_model: price for price in _newest_of_each.all(_day(at))}
     return {
         name: admin_unit_prices(set_prices[name]) if name in set_prices else _listed(name, at)
         for name in language_models()
     }
+
+
+@compiled_queryset
+def _newest_of_each(day: dt.date) -> QuerySet[Price]:
+    newest_first = Price.objects.filter(valid_from__lte=day).order_by("language_model", "-valid_from")
+    return newest_first.distinct("language_model")
 
 
 def admin_unit_prices(price: Price) -> UnitPrices:

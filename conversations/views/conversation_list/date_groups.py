@@ -10,10 +10,10 @@ from django.utils import formats, timezone
 from django.utils.translation import gettext
 
 from conversations.models import Conversation
-from conversations.selectors.conversations.conversation_list import ActiveConversation
+from conversations.selectors.conversations.conversation_list import ActiveConversation, ListedConversation
 
 WEEK_DAYS = 7
-Listed = Conversation | ActiveConversation
+Listed = Conversation | ListedConversation | ActiveConversation
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,10 @@ from conversations.selectors.conversations.conversation_list import (
     ActiveConversation,
     Place,
     active_conversations,
+    first_of_list,
     list_conversations,
+    list_folders,
     starred_in_folder,
-    with_starred,
 )
 from conversations.selectors.conversations.list_pages import PageEnd
 from conversations.selectors.retention.notices import retention_notices
@@ -46,7 +47,7 @@ class KindGroup:
     """
 
     heading: str
-    conversations: Sequence[ActiveConversation | Conversation]
+    conversations: Sequence[Listed]
     kind: str
     before: PageEnd | None = None
     folder: Folder | None = None
@@ -92,9 +93,14 @@ def listed_conversations(
 ) -> ListedConversations:
     """Return the first page of the list, or the one after the end of another."""
     user = cast(User, request.user)
-    found = list_conversations(user, before=before, limit=CONVERSATIONS_PER_PAGE)
+    found: Sequence[Listed]
+    starred: Sequence[Listed] = []
+    if before is None:
+        found, starred, active = first_of_list(user.pk, under_dates=CONVERSATIONS_PER_PAGE, starred=STARRED_AT_FIRST)
+    else:
+        found = list_conversations(user, before=before, limit=CONVERSATIONS_PER_PAGE)
+        active = active_conversations(user.pk)
     until = PageEnd.of(found, limit=CONVERSATIONS_PER_PAGE)
-    active = active_conversations(user.pk)
     on_top = [each for each in active if before is None]
     # A group all of which stands on top is there, too: they go back to it.
     placed = [each for each in on_top if (until is None or each.last_active_at >= until.moment) and not _place_of(each)]
@@ -104,7 +110,7 @@ def listed_conversations(
     in_order = sorted(undated, key=attrgetter("last_active_at"), reverse=True)
     by_date = group_by_date(in_order, zone=parameters.time_zone(request), shown_until=before and before.moment)
     on_every_page = [_without(group, ids) for group in by_date]
-    on_top_of_dates = [] if before else [_starred_group(user, ids), *_folder_groups(user, ids)]
+    on_top_of_dates = [] if before else [_starred_group(starred, ids), *_folder_groups(user, ids)]
     return ListedConversations(
         groups=[*([] if before else _active_groups(on_top)), *on_top_of_dates, *on_every_page],
         active=active,
@@ -117,7 +123,9 @@ def more_of_kind(request: HttpRequest, *, before: PageEnd, folder: Folder | None
     """Return those starred ones, or those in a folder, that follow the end of what is shown."""
     if folder is not None:
         return folder_group(folder, set(), before=before, limit=CONVERSATIONS_PER_PAGE)
-    return _starred_group(cast(User, request.user), set(), before=before, limit=CONVERSATIONS_PER_PAGE)
+    limit = CONVERSATIONS_PER_PAGE
+    found = list_conversations(cast(User, request.user), Place.STARRED, before=before, limit=limit)
+    return _starred_group(found, set(), limit=limit)
 
 
 def _active_groups(active: list[ActiveConversation]) -> list[KindGroup]:
@@ -129,12 +137,8 @@ def _active_groups(active: list[ActiveConversation]) -> list[KindGroup]:
     ]
 
 
-def _starred_group(
-    user: User, on_top: set[uuid.UUID], *, before: PageEnd | None = None, limit: int | None = None
-) -> KindGroup:
-    limit = limit or STARRED_AT_FIRST
-    found = list_conversations(user, Place.STARRED, before=before, limit=limit)
-    until = PageEnd.of(found, limit=limit)
+def _starred_group(found: Sequence[Listed], on_top: set[uuid.UUID], *, limit: int | None = None) -> KindGroup:
+    until = PageEnd.of(found, limit=limit or STARRED_AT_FIRST)
     shown = [each for each in found if each.public_id not in on_top]
     return KindGroup(gettext("Starred"), shown, "starred", until)
 
@@ -153,8 +157,7 @@ def folder_group(
 
 
 def _folder_groups(user: User, on_top: set[uuid.UUID]) -> list[KindGroup]:
-    folders = with_starred(Folder.objects.filter(owner=user)).select_related("owner")
-    return [folder_group(folder, on_top) for folder in folders]
+    return [folder_group(folder, on_top) for folder in list_folders(user)]
 
 
 def _place_of(conversation: ActiveConversation) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.template.loader import render_to_string
 
 from chatsite.health.readiness import is_redis_away
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.core.frames.definitions import ConversationSnapshot
 from conversations.live.redis_breaker import redis_breaker
 from conversations.live.redis_echo import redis_echo
-from conversations.models import Conversation
+from conversations.models import Conversation, Message
 from conversations.selectors.conversations.conversation_list import active_conversations
 from conversations.selectors.conversations.thread import thread_from
 from conversations.selectors.conversations.window import last_window
@@ -57,8 +59,14 @@ def _snapshot(conversation: Conversation, from_position: int, reader: ReaderLoca
 
 
 def _message_before(conversation: Conversation, position: int) -> int | None:
-    before = conversation.messages.filter(active=True, position=position - 1)
-    return before.values_list("pk", flat=True).first()
+    return _messages_at.first(conversation.pk, position - 1)
+
+
+@compiled_queryset
+def _messages_at(conversation_id: int, position: int) -> QuerySet[Message, int]:
+    return Message.objects.filter(conversation_id=conversation_id, active=True, position=position).values_list(
+        "pk", flat=True
+    )
 
 
 def _message(drawn: DrawnMessage) -> dict[str, Any]:

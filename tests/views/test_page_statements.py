@@ -1,0 +1,77 @@
+"""What the pages and snapshots of a conversation ask the database: few statements, and no SQL is written for them."""
+
+from __future__ import annotations
+
+import pytest
+from django.db.models.sql.compiler import SQLCompiler
+from django.urls import reverse
+
+from conversations.models import Conversation
+from conversations.services.conversations.folders import create_folder
+from tests.support.people import begin, make_user, post, post_answered
+
+pytestmark = pytest.mark.django_db
+# Django's own, at each request.
+SESSION, USER = '"accounts_session"', 'FROM "accounts_user"'
+
+
+@pytest.fixture
+def alice(client):
+    alice = make_user("alice")
+    client.force_login(alice, "allauth.account.auth_backends.AuthenticationBackend")
+    return alice
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """The SQL that Django writes, and not that of subqueries in it."""
+    found: list[str] = []
+    as_sql = SQLCompiler.as_sql
+
+    def noted(self, *args, **kwargs):
+        sql, params = as_sql(self, *args, **kwargs)
+        if not self.query.subquery:
+            found.append(sql)
+        return sql, params
+
+    monkeypatch.setattr(SQLCompiler, "as_sql", noted)
+    return found
+
+
+def make_empty(alice) -> Conversation:
+    return begin(alice)
+
+
+def make_full(alice) -> Conversation:
+    folder = create_folder(alice, name="Work")
+    conversation = begin(alice)
+    for number in range(3):
+        post_answered(conversation, f"Question {number}")
+    inside = begin(alice)
+    post(inside, "In a folder")
+    Conversation.objects.filter(pk=inside.pk).update(folder=folder)
+    return conversation
+
+
+@pytest.mark.parametrize(("make", "most"), [(make_empty, 16), (make_full, 19)])
+def test_a_page_that_was_asked_for_before_writes_no_sql_and_asks_little(
+    client, alice, written, django_assert_max_num_queries, make, most
+):
+    address = reverse("conversations:conversation", args=[make(alice).public_id])
+    for _ in range(2):
+        assert client.get(address).status_code == 200
+    written.clear()
+    with django_assert_max_num_queries(most):
+        client.get(address)
+    assert [sql for sql in written if SESSION not in sql and USER not in sql] == []
+
+
+@pytest.mark.parametrize(("make", "most"), [(make_empty, 9), (make_full, 10)])
+def test_so_does_a_snapshot(client, alice, written, django_assert_max_num_queries, make, most):
+    address = reverse("conversations:sync", args=[make(alice).public_id])
+    for _ in range(2):
+        assert client.get(address).status_code == 200
+    written.clear()
+    with django_assert_max_num_queries(most):
+        client.get(address)
+    assert [sql for sql in written if SESSION not in sql and USER not in sql] == []
