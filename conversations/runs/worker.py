@@ -49,6 +49,7 @@ POLL_SECONDS = 0.25
 # The same where each is told of, in case that a message is lost.
 RARE_POLL_SECONDS = 2.0
 DRAIN_SECONDS = 25.0
+FIRST_BEAT_SECONDS = 3.0  # that a start waits for its heartbeat, where the database does not answer
 REST_SECONDS = 5.0  # without a claim, after no connection could be opened for lack of a file descriptor or of memory
 INTERRUPT_SECONDS = 4.0  # for interrupted replies to be stored
 
@@ -101,10 +102,13 @@ class Worker:
         self._subscriber: Subscriber | None = None
 
     async def start(self) -> None:
+        """Begin to claim runs. Its heartbeat is stored by then, so that the site is ready when its port is open."""
         self._subscriber = Subscriber(self._hear)
         subscribe(RUNS, self._subscriber)
         self._elsewhere.start()
-        self._claiming = asyncio.create_task(self._claim_for_ever(), name="claim")
+        first_beat = asyncio.create_task(_survive(self._beat), name="first heartbeat")
+        await asyncio.wait([first_beat], timeout=FIRST_BEAT_SECONDS)
+        self._claiming = asyncio.create_task(self._claim_for_ever(first_beat), name="claim")
         self._duties = [
             asyncio.create_task(_every(HEARTBEAT_SECONDS, self._beat), name="heartbeat"),
             asyncio.create_task(_every(FLUSH_SECONDS, self._flush, while_set=self._is_making), name="flush"),
@@ -153,8 +157,8 @@ class Worker:
             active.cancel(STOPPED)
         self._work.set()
 
-    async def _claim_for_ever(self) -> None:
-        await _survive(self._beat)
+    async def _claim_for_ever(self, first_beat: asyncio.Task[None]) -> None:
+        await first_beat
         while self._accepting:
             await _survive(self._claim)
             while self._accepting and not await self._is_told_of_runs():

@@ -3,10 +3,12 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import json
+import threading
 from decimal import Decimal
 from itertools import pairwise
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 from psycopg import DatabaseError
 
@@ -15,7 +17,7 @@ from conversations.core.errors.stored_errors import sentence_for
 from conversations.core.money.unit_prices import UnitPrices, cost_usd
 from conversations.core.money.usage import Usage
 from conversations.live.fanout import Subscriber, conversation_topic, subscribe
-from conversations.models import Completion, Message, Run, Scenario
+from conversations.models import Completion, Message, Run, Scenario, WorkerHeartbeat
 from conversations.runs.worker import Worker
 from conversations.selectors.conversations.sent_request import sent_request
 from conversations.services.conversations.deletion import delete_conversation
@@ -24,7 +26,7 @@ from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.people import begin, make_user, path_of, post
-from tests.support.waiting import in_thread, wait_until
+from tests.support.waiting import in_thread, wait_for_lock_waits, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECRET_WORDS = "A kingfisher by the lake"
@@ -46,6 +48,30 @@ async def ended(reply):
 
 async def text_has_come(reply, length=1):
     await wait_until(lambda: len(Message.objects.get(pk=reply.pk).content) >= length)
+
+
+async def test_a_worker_that_has_started_is_known_to_be_alive(transactional_db, monkeypatch):
+    monkeypatch.setattr("conversations.runs.worker.FIRST_BEAT_SECONDS", PATIENCE_SECONDS)
+    worker, locked, released = Worker(), threading.Event(), threading.Event()
+
+    def lock_heartbeats():
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {WorkerHeartbeat._meta.db_table}")
+            locked.set()
+            released.wait(PATIENCE_SECONDS)
+
+    locking = asyncio.create_task(in_thread(lock_heartbeats))
+    await in_thread(locked.wait, PATIENCE_SECONDS)
+    starting = asyncio.create_task(worker.start())
+    await in_thread(wait_for_lock_waits)
+    had_started = starting.done()
+    released.set()
+    await asyncio.gather(locking, starting)
+    try:
+        assert not had_started
+        assert await in_thread(WorkerHeartbeat.objects.filter(name=worker.name).exists)
+    finally:
+        await worker.drain(timeout_seconds=0)
 
 
 async def test_it_makes_the_reply_and_settles_the_ledger(worker, provider):
