@@ -80,8 +80,10 @@ LEFT JOIN accounts_gateentry AS entry ON entry.user_id = person.id
 FACTS = f"""
 SELECT person.id, person.is_active, person.role, person.gate_rule, coalesce(gate.mode, 'off'), {REQUIRED_VERSION},
        entry.version, entry.seated_at IS NOT NULL
-FROM {USERS} WHERE person.id = ANY(%s)
+FROM {USERS}
 """  # noqa: S608  # nothing in it comes from outside
+# PostgreSQL plans a statement for many each time, which takes three times as long as to run it, but that for one once.
+FACTS_OF_ONE, FACTS_OF_MANY = f"{FACTS} WHERE person.id = %s", f"{FACTS} WHERE person.id = ANY(%s)"
 
 # Users who need a password.
 IS_GATED = """
@@ -98,8 +100,10 @@ def load_admission_facts(user_ids: Collection[int], *, lock: bool = False) -> di
 
     With *lock* the rows of these accounts stay locked until the transaction ends.
     """
+    ids = list(user_ids)
+    facts, asked = (FACTS_OF_ONE, ids[0]) if len(ids) == 1 else (FACTS_OF_MANY, ids)
     with connection.cursor() as cursor:
-        cursor.execute(f"{FACTS} FOR NO KEY UPDATE OF person" if lock else FACTS, [list(user_ids)])
+        cursor.execute(f"{facts} FOR NO KEY UPDATE OF person" if lock else facts, [asked])
         return {user_id: AdmissionFacts(*columns) for user_id, *columns in cursor.fetchall()}
 
 
