@@ -459,7 +459,7 @@ MIDDLEWARE = [
     "chatsite.accounts.sessions.session_middleware.TrackedSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "chatsite.accounts.sessions.session_middleware.SessionUserMiddleware",
     "chatsite.accounts.preferences.reader_language.ReaderLanguageMiddleware",
     "chatsite.accounts.preferences.reader_time_zone.ReaderTimeZoneMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, SESSION_KEY, get_user
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from chatsite.accounts.models import Session
 from chatsite.accounts.sessions import session_store
+from chatsite.accounts.sessions.session_middleware import SessionUserMiddleware, TrackedSessionMiddleware
 from chatsite.accounts.sessions.session_store import (
     SessionStore,
     ValidSessions,
@@ -95,3 +99,51 @@ def test_a_session_without_anybody_signed_in_is_left_out(db):
     visitor["theme"] = "dark"
     visitor.save()
     assert find_session_users([visitor.session_key, "forged"]) == {}
+
+
+def request_of(key):
+    """A request with that session, as it leaves the middleware."""
+    request = HttpRequest()
+    request.COOKIES[settings.SESSION_COOKIE_NAME] = key
+    TrackedSessionMiddleware(lambda _: HttpResponse()).process_request(request)
+    SessionUserMiddleware(lambda _: HttpResponse()).process_request(request)
+    return request
+
+
+def test_a_request_reads_its_session_and_its_user_by_one_statement(alice, django_assert_num_queries):
+    request = request_of(sign_in(alice))
+    with django_assert_num_queries(1):
+        assert request.user == alice
+        assert request.session[SESSION_KEY] == str(alice.pk)
+
+
+def deactivate(user):
+    user.is_active = False
+    user.save()
+
+
+def name_unknown_backend(user):
+    for session in Session.objects.all():
+        store = SessionStore(session.session_key)
+        store[BACKEND_SESSION_KEY] = "chatsite.backends.Gone"
+        store.save()
+
+
+def name_another_user(user):
+    Session.objects.update(user=make_user("bob"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [change_password, let_expire, sign_out, deactivate, name_unknown_backend, name_another_user, lambda user: None],
+)
+def test_the_user_of_a_request_is_whom_django_finds(alice, change):
+    key = sign_in(alice)
+    change(alice)
+    request = request_of(key)
+    assert request.user == get_user(request)
+
+
+def test_a_request_with_a_session_key_that_is_none_has_no_user(db):
+    assert request_of("no such session").user.is_anonymous
+    assert request_of("\x00").user.is_anonymous

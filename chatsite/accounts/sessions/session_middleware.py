@@ -1,12 +1,19 @@
-"""Session middleware that also stores when and where a session was last seen, and empties a browser that signs out."""
+"""Session middleware that also stores when and where a session was last seen, and empties a browser that signs out.
+
+And that of a request's user, who is loaded with the session.
+"""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
+from django.contrib.auth import get_user
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.contrib.auth.signals import user_logged_out
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
+from django.utils.functional import SimpleLazyObject
 
 from chatsite.accounts.sessions.session_store import ClientInfo, SessionStore
 
@@ -28,6 +35,18 @@ class TrackedSessionMiddleware(SessionMiddleware):
         if getattr(request, "has_signed_out", False):
             response.setdefault("Clear-Site-Data", CLEAR_SITE_DATA)
         return response
+
+
+class SessionUserMiddleware(AuthenticationMiddleware):
+    """Django's, whose user comes with the session, in the same statement."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+        request.user = SimpleLazyObject(lambda: _find_user(request))  # type: ignore[assignment]  # as Django does
+
+
+def _find_user(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
+    return _store(request).find_user() or get_user(request)
 
 
 def _note_sign_out(*, request: HttpRequest, **_: Any) -> None:
