@@ -12,6 +12,7 @@ from conversations.core.errors import ToolSchemasTooLong
 from conversations.core.tools.listed_tools import ListedTool
 from conversations.core.window.policies import SlidingWindow
 from conversations.models import McpServer, Scenario
+from conversations.services.language_models.effective_policy import scenario_policy
 from conversations.services.language_models.model_context import model_context
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.scenarios.scenario_settings import check_scenario
@@ -222,3 +223,14 @@ def test_a_system_prompt_may_be_no_longer_than_a_message():
     field, sentence = problem_of(system_prompt=prompt, message_cap_tokens=tokens - 1)
     assert field == "system_prompt"
     assert f"has {tokens} tokens, 1 more than" in sentence
+
+
+def test_a_policy_of_ours_is_made_once_for_the_same_values():
+    """Each window asks for it. One of the site's own is made anew: it may keep what it likes."""
+    scenario = Scenario(name="Mine", policy_name="sliding", cap_tokens=500)
+    policy = scenario_policy(scenario)
+    assert scenario_policy(Scenario(name="Another", policy_name="sliding", cap_tokens=500)) is policy
+    scenario.cap_tokens = 600
+    assert scenario_policy(scenario).cap_tokens == 600
+    own = Scenario(name="Own", policy_name=f"{HERE}.Picky", cap_tokens=500)
+    assert scenario_policy(own) is not scenario_policy(own)

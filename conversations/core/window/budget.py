@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
+from fractions import Fraction
 
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.prompt.prompt_format import PLAIN_FORMAT, PromptFormat
@@ -74,6 +75,14 @@ def budget_tokens(
     if cap_tokens is not None:
         limit_tokens = min(limit_tokens, cap_tokens)
     return int((limit_tokens / calibration).to_integral_value(ROUND_FLOOR))
+
+
+def whole_share(tokens: int, share: Fraction) -> int:
+    """Return the whole tokens of that *share* of *tokens*, of which there are 0 or more.
+
+    Multiplying by the fraction itself takes ten times as long, and each window does it.
+    """
+    return tokens * share.numerator // share.denominator
 
 
 def content_tokens(message: PromptMessage, *, count_text: CountText, chat_format: ChatFormat) -> int:

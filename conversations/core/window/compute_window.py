@@ -53,7 +53,7 @@ from conversations.core.prompt.messages import Prompt, PromptMessage
 from conversations.core.prompt.system_text import SystemTexts
 from conversations.core.recall.recalled_passage import RecalledPassage
 
-from .budget import CountText, LanguageModel
+from .budget import CountText, LanguageModel, whole_share
 from .history import HistoryMessage, Reread, sendable
 from .older_messages import ChosenOlder, choose_older
 from .pack_grounding import PackedGrounding, pack_grounding
@@ -221,7 +221,7 @@ def _fit_fixed_part(inputs: _Inputs) -> _FixedPart:
     """Subtract from the budget what must fit, piece by piece. Raises the `PromptError` of the first that does not."""
     turn, chat_format = inputs.turn, inputs.language_model.chat_format
     overhead_tokens = inputs.overhead_tokens
-    pins = sendable(turn.pins)
+    pins = sendable(turn.pins) if turn.pins else ()
     system = count_system(turn.system_texts, overhead_tokens=overhead_tokens, count_text=inputs.count_text)
     # A user who is told to shorten something must be able to: room for a message of one token is never theirs.
     shortest_tokens = overhead_tokens + 1
@@ -303,9 +303,12 @@ def _fit_calls(inputs: _Inputs, left_tokens: int) -> ToolSteps:
     Raises `ToolStepsTooLong`.
     """
     steps = ToolSteps(inputs.turn.steps, inputs.language_model.chat_format, inputs.count_text)
-    kept = steps.newest_within(int(left_tokens * CALLS_SHARE))
+    if not steps.messages:
+        return steps
+    calls_tokens = whole_share(left_tokens, CALLS_SHARE)
+    kept = steps.newest_within(calls_tokens)
     if kept.smallest_tokens > left_tokens:
-        kept = kept.with_truncated_arguments(int(left_tokens * CALLS_SHARE))
+        kept = kept.with_truncated_arguments(calls_tokens)
     if (over := kept.smallest_tokens - left_tokens) > 0:
         raise ToolStepsTooLong(tokens_over=over)
     return kept
@@ -313,7 +316,7 @@ def _fit_calls(inputs: _Inputs, left_tokens: int) -> ToolSteps:
 
 def _fit_material(inputs: _Inputs, calls: ToolSteps, left_tokens: int) -> _Material:
     """Give the results a share of what is left, and the grounding its share of the budget as far as that is left."""
-    steps = calls.fit(int(left_tokens * RESULTS_SHARE))
+    steps = calls.fit(int(left_tokens * RESULTS_SHARE)) if calls.messages else ()
     results_tokens = sum(inputs.overhead_tokens + step.message.content_tokens for step in steps) - calls.smallest_tokens
     share_tokens = int(inputs.budget_tokens * Decimal(str(inputs.policy.grounding_share)))
     grounding = pack_grounding(

@@ -57,10 +57,6 @@ class Unit(NamedTuple):
         return self.messages[0].position
 
     @property
-    def calls_tools(self) -> bool:
-        return bool(self.messages[0].message.tool_calls)
-
-    @property
     def flaw(self) -> LeftOutReason | None:
         """Return why the unit can't be sent at all, whatever the room, or None if it can.
 
@@ -105,10 +101,10 @@ def group_into_units(newest_first: Iterable[HistoryMessage], *, overhead_tokens:
     """
     results: list[HistoryMessage] = []
     for message in newest_first:
-        role = message.message.role
-        if role == "tool":
+        sent = message.message
+        if sent.role == "tool":
             results.append(message)
-        elif message.message.tool_calls:
+        elif sent.tool_calls:
             yield _unit((message, *reversed(results)), overhead_tokens)
             results = []
         else:

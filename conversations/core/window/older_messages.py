@@ -17,6 +17,7 @@ from fractions import Fraction
 
 from conversations.core.errors import ConversationTooLong, PolicyFailed
 
+from .budget import whole_share
 from .history import HistoryMessage, LeftOutReason, Unit, group_into_units
 from .policies import Room, WindowPolicy
 from .window_record import LeftOutMessage
@@ -59,7 +60,7 @@ def choose_older(
     *lasting_tokens* is what older messages could have in any request of the conversation, if its question were empty;
     *has_tools* tells whether tools go with the request. Raises `ConversationTooLong` or `PolicyFailed`.
     """
-    limit_tokens = None if policy.refuses_to_drop else int(lasting_tokens * TOOL_TURN_SHARE)
+    limit_tokens = None if policy.refuses_to_drop else whole_share(lasting_tokens, TOOL_TURN_SHARE)
     tool_turn = _ToolTurn(limit_tokens, has_tools=has_tools)
     offered = _Offered(pinned, tool_turn)
     # noted before a policy has the room in its hands
@@ -91,20 +92,13 @@ class _ToolTurn:
     taken_tokens: int = 0
 
     def refuses(self, unit: Unit) -> LeftOutReason | None:
-        """Return why *unit* can't be in; if it can, take its room."""
-        if not unit.calls_tools:
-            return None
+        """Return why *unit*, which calls tools, can't be in; if it can, take its room."""
         if not self.has_tools:
             return "without_tools"
         if self.limit_tokens is not None and self.taken_tokens + unit.tokens > self.limit_tokens:
             return "oversized"
         self.taken_tokens += unit.tokens
         return None
-
-    def pass_by(self, unit: Unit) -> None:
-        """Another reply's calls begin where something stands between them."""
-        if not unit.calls_tools:
-            self.taken_tokens = 0
 
 
 @dataclass(slots=True)
@@ -119,15 +113,19 @@ class _Offered:
 
     def sendable(self, newest_first: Iterator[Unit]) -> Iterator[Unit]:
         """Yield what can be sent. Nothing but reading raises in here: what a policy raises, it raises outside."""
+        pinned, tool_turn, units = self.pinned, self.tool_turn, self.units
         try:
             for unit in newest_first:
-                self.tool_turn.pass_by(unit)
-                if self.pinned and all(message.position in self.pinned for message in unit.messages):
+                first = unit.messages[0]
+                calls_tools = bool(first.message.tool_calls)
+                if not calls_tools:  # what stands here divides the calls of two replies
+                    tool_turn.taken_tokens = 0
+                if pinned and all(message.position in pinned for message in unit.messages):
                     continue
-                if flaw := unit.flaw or self.tool_turn.refuses(unit):
+                if flaw := unit.flaw or (tool_turn.refuses(unit) if calls_tools else None):
                     self.flawed.append((unit, flaw))
                     continue
-                self.units[unit.position] = unit
+                units[first.position] = unit
                 yield unit
         except Exception as error:
             self.reading_failed = error

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -146,7 +147,8 @@ class WindowPolicy:
 
     def to_json(self) -> dict[str, Any]:
         """Return the policy for the record: its name, or the path of its class, and its values."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        names = _value_names(type(self))  # type: ignore[arg-type]  # mypy takes a class for one of its objects
+        values = {name: getattr(self, name) for name in names}
         return {"name": self.name or f"{type(self).__module__}.{type(self).__qualname__}", **values}
 
 
@@ -262,6 +264,11 @@ class WholeConversation(WindowPolicy):
 BUILT_IN = MappingProxyType(
     {policy.name: policy for policy in (SlidingWindow, SlidingWithSummary, LastMessages, WholeConversation)}
 )
+
+
+@cache
+def _value_names(policy: type[WindowPolicy]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(policy))
 
 
 def _all_within(newest_first: Iterable[Unit], limit_tokens: int) -> list[Unit] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, Literal, NamedTuple
@@ -149,6 +149,15 @@ class GroundingRecord:
     def found(self) -> int:
         """How many passages were good enough."""
         return len(self.included) + len(self.left_out)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "tokens": self.tokens,
+            "limit_tokens": self.limit_tokens,
+            "included": tuple(map(asdict, self.included)),
+            "left_out": tuple(map(asdict, self.left_out)),
+            "look_up": asdict(self.look_up) if self.look_up else None,
+        }
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> GroundingRecord:
@@ -371,7 +380,7 @@ class WindowRecord:
             **{column.name: getattr(self, column.name) for column in fields(self)},
             "entries": tuple(entry.to_json() for entry in self.entries),
             "left_out": tuple(asdict(message) for message in self.left_out),
-            "grounding": asdict(self.grounding),
+            "grounding": self.grounding.to_json(),
             "recall": self.recall.to_json(),
             "summary": asdict(self.summary) if self.summary else None,
         }
@@ -405,27 +414,30 @@ def record_entries(
     """Return the entries of the prompt, in its order; a text that is not in the system message has 0 tokens."""
     kinds: tuple[EntryKind, ...] = ("system", "about_me", "notes")
 
-    def entry(kind: EntryKind, message: HistoryMessage, truncated_to: int | None = None) -> WindowEntry:
-        tokens = overhead_tokens + message.content_tokens + message.picture_tokens
-        return WindowEntry(
-            kind,
-            message.message.role,
-            tokens,
-            message.id,
-            message.position,
-            truncated_to,
-            message.picture_tokens,
-            message.pictures_sent,
-            _scaled_to(message.message.pictures),
-        )
+    def entries(kind: EntryKind, messages: Iterable[HistoryMessage]) -> list[WindowEntry]:
+        return [
+            WindowEntry(
+                kind,
+                sent.role,
+                overhead_tokens + content_tokens + picture_tokens,
+                id_,
+                position,
+                None,
+                picture_tokens,
+                pictures_sent,
+                _scaled_to(sent.pictures) if sent.pictures else (),
+            )
+            for position, sent, content_tokens, id_, _, _, picture_tokens, pictures_sent in messages
+        ]
 
+    of_steps = entries("tool_step", (step.message for step in steps))
     return (
         *(WindowEntry(kind, "system", tokens) for kind, tokens in zip(kinds, system, strict=True) if tokens),
-        *(entry("pin", pin) for pin in pins),
+        *entries("pin", pins),
         *([WindowEntry("summary", "user", summary.tokens)] if summary and summary.tokens else []),
-        *(entry("older", message) for message in older),
-        entry("newest", newest),
-        *(entry("tool_step", step.message, step.truncated_to) for step in steps),
+        *entries("older", older),
+        *entries("newest", [newest]),
+        *(entry._replace(truncated_to=step.truncated_to) for entry, step in zip(of_steps, steps, strict=True)),
         *_text_entries(text_so_far),
     )
 
@@ -458,6 +470,8 @@ def record_grounding(
     candidates: Sequence[PromptPassage], packed: PackedGrounding, *, look_up: LookUp | None = None
 ) -> GroundingRecord:
     """Return which of the *candidates*, best first, were included, and how they were looked up."""
+    if not candidates:
+        return GroundingRecord(tokens=packed.tokens, limit_tokens=packed.limit_tokens, look_up=look_up)
     included = len(packed.included)
     passages = [
         GroundingPassage(

@@ -7,7 +7,7 @@ builder takes longer to write these statements than PostgreSQL to answer them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import starmap
 from typing import NamedTuple
@@ -41,8 +41,8 @@ class HistoryRow(NamedTuple):
     tool_call_id: str = ""
     excluded: bool = False
     failed: bool = False
-    as_pin: bool = False
     picture_ids: list[int] | None = None
+    as_pin: bool = False
     pictures: tuple[SentPicture, ...] = ()
 
     def to_history(self) -> HistoryMessage:
@@ -53,16 +53,16 @@ class HistoryRow(NamedTuple):
         return HistoryMessage(position, message, content_tokens, id_, excluded, failed)
 
 
-# The columns in the order of `HistoryRow`.
+# The columns in the order of `HistoryRow`. Arguments go by their place: by name, psycopg takes a tenth longer.
 PATH = """
 SELECT id, position, role, content, content_tokens, encoding, NULLIF(tool_calls, '[]')::text, tool_call_id, excluded,
-       state = 'failed', {as_pin}, NULLIF(picture_ids, '{{}}')
+       state = 'failed', NULLIF(picture_ids, '{{}}'){as_pin}
 FROM conversations_message
-WHERE conversation_id = %(conversation)s AND active AND position < %(before)s AND position >= %(from)s
+WHERE conversation_id = %s AND active AND position < %s AND position >= %s
 """
-PINS = PATH.format(as_pin=True) + "AND pinned AND NOT excluded ORDER BY position"
-NEWEST = PATH.format(as_pin=False) + "ORDER BY position DESC LIMIT %(rows)s"
-PINS_AND_NEWEST = f"({PINS}) UNION ALL ({NEWEST})"
+PINS = PATH.format(as_pin=", true") + "AND pinned AND NOT excluded ORDER BY position"
+NEWEST = PATH.format(as_pin="") + "ORDER BY position DESC LIMIT %s"
+PINS_AND_NEWEST = f"({PINS}) UNION ALL ({PATH.format(as_pin=', false')} ORDER BY position DESC LIMIT %s)"
 
 
 class History(NamedTuple):
@@ -87,16 +87,18 @@ def read_history(
     none for sure: asking for them takes half as long again as the messages themselves.
     """
     chunk_rows = _first_chunk_rows(before, anchor)
-    statement = PINS_AND_NEWEST if has_pins else NEWEST
-    read = partial(_read, conversation_id=conversation_id, forgotten_before=forgotten_before)
-    rows = read(statement, before=before, rows=chunk_rows)
+    read = partial(_read_newest, conversation_id, forgotten_before)
+    if not has_pins:
+        return History([], _go_on(read, read(before, chunk_rows), chunk_rows))
+    path = (conversation_id, before, forgotten_before)
+    rows = _read(PINS_AND_NEWEST, conversation_id, (*path, *path, chunk_rows))
     pins = [row for row in rows if row.as_pin]
-    return History(pins, _go_on(partial(read, NEWEST), rows[len(pins) :], chunk_rows))
+    return History(pins, _go_on(read, rows[len(pins) :], chunk_rows))
 
 
 def read_pins(conversation_id: int, *, before: int, forgotten_before: int = 0) -> list[HistoryRow]:
     """Read the pins below position *before*, oldest first, and nothing else."""
-    return _read(PINS, conversation_id=conversation_id, before=before, forgotten_before=forgotten_before)
+    return _read(PINS, conversation_id, (conversation_id, before, forgotten_before))
 
 
 def _first_chunk_rows(before: int, anchor: int | None) -> int:
@@ -106,22 +108,25 @@ def _first_chunk_rows(before: int, anchor: int | None) -> int:
     return min(before - anchor + ROWS_PAST_ANCHOR, LARGEST_CHUNK_ROWS)
 
 
-def _go_on(read: Callable[..., list[HistoryRow]], rows: list[HistoryRow], chunk_rows: int) -> Iterator[HistoryRow]:
+def _go_on(
+    read: Callable[[int, int], list[HistoryRow]], rows: list[HistoryRow], chunk_rows: int
+) -> Iterator[HistoryRow]:
     """Yield *rows*, which are the first chunk, and then those of larger and larger ones."""
     while True:
         yield from rows
         if len(rows) < chunk_rows:
             return
         chunk_rows = min(max(2 * chunk_rows, FIRST_CHUNK_ROWS), LARGEST_CHUNK_ROWS)
-        rows = read(before=rows[-1].position, rows=chunk_rows)
+        rows = read(rows[-1].position, chunk_rows)
 
 
-def _read(
-    statement: str, *, conversation_id: int, before: int, forgotten_before: int, rows: int | None = None
-) -> list[HistoryRow]:
-    asked = {"conversation": conversation_id, "before": before, "from": forgotten_before, "rows": rows}
+def _read_newest(conversation_id: int, forgotten_before: int, before: int, rows: int) -> list[HistoryRow]:
+    return _read(NEWEST, conversation_id, (conversation_id, before, forgotten_before, rows))
+
+
+def _read(statement: str, conversation_id: int, arguments: Sequence[int]) -> list[HistoryRow]:
     with connection.cursor() as cursor:
-        cursor.execute(statement, asked)
+        cursor.execute(statement, arguments)
         found = list(starmap(HistoryRow, cursor.fetchall()))
     return _with_pictures(conversation_id, found) if any(row.picture_ids for row in found) else found
 

@@ -63,6 +63,9 @@ class Calibrated:
         return min(configured_tokens, self.window_to_try_tokens or configured_tokens)
 
 
+UNCALIBRATED = Calibrated()
+
+
 class _Known:
     def __init__(self) -> None:
         self._by_name: Mapping[str, Calibrated] = {}
@@ -74,7 +77,7 @@ class _Known:
             rows = Calibration.objects.values_list("language_model", "ratio", "limit_tokens", "refused_tokens")
             self._by_name = {row[0]: Calibrated(row[1], row[2], row[3]) for row in rows}
             self._read_at = time.monotonic()
-        return self._by_name.get(language_model, Calibrated())
+        return self._by_name.get(language_model, UNCALIBRATED)
 
     def may_learn(self, language_model: str) -> bool:
         """Tell whether the last comparison is long enough ago; if so, this is the next one."""

@@ -53,9 +53,13 @@ def takes_tools(conversation: Conversation) -> bool:
     return choose_model(conversation).configured.abilities.may_take_tools
 
 
-def conversation_toolbox(conversation: Conversation) -> Toolbox:
-    """Return the tools of the conversation's next reply; none where its model is known to take none."""
-    return reply_toolbox(conversation) if takes_tools(conversation) else NO_TOOLS
+def conversation_toolbox(conversation: Conversation, configured: ConfiguredModel | None = None) -> Toolbox:
+    """Return the tools of the conversation's next reply; none where its model is known to take none.
+
+    *configured* is that model, if the caller has chosen it.
+    """
+    configured = configured or choose_model(conversation).configured
+    return reply_toolbox(conversation) if configured.abilities.may_take_tools else NO_TOOLS
 
 
 def reply_toolbox(conversation: Conversation) -> Toolbox:

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import NamedTuple
 
 from chatsite.postgres.pool import release_connection
 from conversations.core.money.unit_prices import UnitPrices
@@ -16,7 +17,7 @@ from conversations.models import Conversation, Scenario
 from conversations.providers.catalog.language_models import ConfiguredModel, default_language_model, language_models
 from conversations.providers.tokens.tokenizer import count_text, is_remembered
 
-from .calibration import find_calibration
+from .calibration import Calibrated, find_calibration
 from .model_choice import choose_model
 from .prices import find_unit_prices
 
@@ -88,13 +89,32 @@ def named_model_context(name: str) -> ModelContext:
 
 
 def _context_of(configured: ConfiguredModel) -> ModelContext:
+    """Return its context: the same one until what is known of it is read again, as every window asks."""
     calibrated = find_calibration(configured.name)
-    return ModelContext(
-        configured,
-        _within(configured.language_model, calibrated.window_to_try_tokens),
-        count_text(configured.language_model.encoding),
-        calibrated.ratio,
-    )
+    kept = _kept_contexts.get(configured.name)
+    if kept is None or kept.configured is not configured or kept.calibrated is not calibrated:
+        kept = _kept_contexts[configured.name] = _KeptContext(
+            configured,
+            calibrated,
+            ModelContext(
+                configured,
+                _within(configured.language_model, calibrated.window_to_try_tokens),
+                count_text(configured.language_model.encoding),
+                calibrated.ratio,
+            ),
+        )
+    return kept.context
+
+
+class _KeptContext(NamedTuple):
+    """The context of a model by its name, and what it was made of."""
+
+    configured: ConfiguredModel
+    calibrated: Calibrated
+    context: ModelContext
+
+
+_kept_contexts: dict[str, _KeptContext] = {}  # as many as language models are configured
 
 
 def _is_long(message: PromptMessage) -> bool:

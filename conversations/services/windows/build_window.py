@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 from django.db import connection
 
@@ -75,13 +76,24 @@ def build_window(
     *text_so_far* is the reply to *newest* with what it says already, where it is continued.
     Raises `PromptError` or `PolicyFailed`.
     """
-    turn = _turn(conversation, newest, toolbox)
-    turn = replace(turn, grounding=grounding, look_up=look_up, steps=steps)
-    turn = replace(turn, recalled=recalled, recall_error=recall_error, text_so_far=text_so_far)
-    policy = policy or conversation_policy(conversation)
+    context = conversation_context(conversation)
+    policy = policy or conversation_policy(conversation, context)
     summaries = _summaries(conversation, policy, same_as)
-    compute = partial(_window, conversation, policy=policy, tightening=tightening)
-    window = compute(replace(turn, summary=summaries.in_use), _history(conversation, newest))
+    turn = _turn(
+        conversation,
+        newest,
+        context,
+        toolbox,
+        grounding=grounding,
+        look_up=look_up,
+        recalled=recalled,
+        recall_error=recall_error,
+        steps=steps,
+        text_so_far=text_so_far,
+        summary=summaries.in_use,
+    )
+    compute = partial(_window, conversation, context=context, policy=policy, tightening=tightening)
+    window = compute(turn, _history(conversation, newest))
     if summaries.current == summaries.in_use or not begins_elsewhere(window, conversation):
         return window
     return compute(replace(turn, summary=summaries.current), _history(conversation, newest))
@@ -100,29 +112,40 @@ def check_it_fits(
     text_so_far: HistoryMessage | None = None,
 ) -> None:
     """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
-    policy = policy or conversation_policy(conversation)
+    context = conversation_context(conversation)
+    policy = policy or conversation_policy(conversation, context)
     if policy.refuses_to_drop:
         history = _history(conversation, newest)
     else:
         history = History(_pins(conversation, newest), iter(()))
-    turn = replace(_turn(conversation, newest), text_so_far=text_so_far)
-    _window(conversation, turn, history, policy=policy)
+    turn = _turn(conversation, newest, context, text_so_far=text_so_far)
+    _window(conversation, turn, history, context=context, policy=policy)
 
 
-def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox | None = None) -> Turn:
-    schemas = (toolbox or conversation_toolbox(conversation)).schemas
-    context = conversation_context(conversation)
+def _turn(
+    conversation: Conversation,
+    newest: HistoryMessage,
+    context: ModelContext,
+    toolbox: Toolbox | None = None,
+    **given: Any,
+) -> Turn:
+    """Return the turn of *newest* with what the conversation says of it, and with what is *given* beside."""
+    schemas = (toolbox or conversation_toolbox(conversation, context.configured)).schemas
     schema_tokens = count_tool_schemas(schemas, language_model=context.language_model)
     if schema := schema_of_answer(conversation):
         schema_tokens += context.count_text(schema)
-    texts = system_texts(conversation)
+    system_prompt, about_me, notes = system_texts(conversation)
     return Turn(
         newest,
-        **texts._asdict(),
+        system_prompt=system_prompt,
+        about_me=about_me,
+        notes=notes,
         tool_schema_tokens=schema_tokens,
         has_tools=bool(schemas),
         recalls_other_conversations=conversation.recalls_other_conversations,
         forgotten_before=conversation.forgotten_before,
+        with_smaller_pictures=_smaller_pictures(newest, context),
+        **given,
     )
 
 
@@ -161,20 +184,16 @@ def _window(
     turn: Turn,
     history: History,
     *,
+    context: ModelContext,
     policy: WindowPolicy,
     tightening: Decimal = Decimal(1),
 ) -> Window:
-    context = conversation_context(conversation)
     pictures = WindowPictures(context, policy)
     pictures.note_newest(turn.newest)
     counts = StoredCounts(context, pictures)
     try:
         return compute_window(
-            replace(
-                turn,
-                with_smaller_pictures=_smaller_pictures(turn.newest, context),
-                pins=tuple(counts.of(history.pins)),
-            ),
+            replace(turn, pins=tuple(counts.of(history.pins))) if history.pins else turn,
             counts.of(history.newest_first),
             language_model=context.language_model,
             policy=policy,
