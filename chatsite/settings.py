@@ -479,15 +479,23 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [folders.TEMPLATES],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [
+                (
+                    "chatsite.compiled_templates.loader.Loader",
+                    [
+                        "django.template.loaders.filesystem.Loader",
+                        "django.template.loaders.app_directories.Loader",
+                    ],
+                )
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "chatsite.context_processors.site",
                 "conversations.views.conversation_list.listed_conversations.shell",
-            ]
+            ],
         },
     }
 ]

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from django.db import connection, transaction
 
+from tests.support.rendered_by_django import rendered_by_django
+
 from .world import World
 
 
@@ -24,3 +26,12 @@ def world(stored_world: World, db: None, settings: object) -> World:
     settings.MESSAGES_PER_MINUTE = 0
     settings.WEB_SEARCH_URL = "http://127.0.0.1:9"  # so that it can be switched; nothing here makes a reply
     return stored_world
+
+
+@pytest.fixture
+def also_rendered_by_django() -> Iterator[None]:
+    """Let Django's own loader of templates render each page, too, and require that it is the same."""
+    differing: list[str] = []
+    with rendered_by_django(differing=differing):
+        yield
+    assert differing == []

@@ -15,7 +15,7 @@ from .people import Who
 from .routes import door_of, routes
 from .world import CANARY
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("also_rendered_by_django")]
 NAMES = {
     "ChatGPT",
     "Claude",

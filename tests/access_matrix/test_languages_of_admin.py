@@ -17,7 +17,7 @@ from .people import Who
 from .routes import Door, door_of, routes
 from .world import CANARY
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("also_rendered_by_django")]
 NAMES = frozenset({"token", "tokens", "Token", "Windowseat", "English", "Markdown"})
 CODE = frozenset({"Bearer", "abc123", "letters", "demo", "temperature", "sliding", "ManagementForm", "limits"})
 DATA = (

@@ -1,0 +1,45 @@
+"""A loader of templates that renders text, sentences and addresses once, where Django does so for each page.
+
+What all readers of a language get is rendered once for the language (`fixed_nodes`), and an address with ids is
+composed (`address_nodes`). With `DEBUG`, templates stay as Django compiles them: files of translations may change
+while the process runs.
+
+Both read Django's nodes by their attributes: tests/chatsite/test_compiled_templates.py says what to do with another
+Django.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from django.template import Template
+from django.template.engine import Engine
+from django.template.loaders import base, cached
+
+from .address_nodes import compose_addresses
+from .fixed_nodes import FixedNodes
+
+
+class _Compiling(base.Loader):
+    """What compiles a template for `Loader`: it changes its nodes before another thread sees them."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self._here = threading.local()
+
+    def get_template(self, template_name: str, skip: Any = None) -> Template:
+        template = super().get_template(template_name, skip)
+        if not self.engine.debug:
+            names: list[str] = self._here.__dict__.setdefault("names", [])
+            names.append(template_name)
+            try:
+                compose_addresses(template.nodelist)
+                FixedNodes(self.engine, names).join(template.nodelist)
+            finally:
+                names.pop()
+        return template
+
+
+class Loader(cached.Loader, _Compiling):
+    """Django's loader that keeps compiled templates, here with their nodes changed."""

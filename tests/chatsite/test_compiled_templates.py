@@ -1,0 +1,299 @@
+"""Templates whose nodes the loader changed write what Django writes, and keep nothing that may change.
+
+`chatsite/compiled_templates` reads Django's nodes by their attributes. With a new Django: compare the classes in
+`KNOWN` there, `URLNode` and `FilterExpression` with those of the old one; a node that can do more than before (another
+argument, another thing that it reads) is fixed only without it. Then change `READ_AGAINST`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+
+import django
+import pytest
+from django.http import HttpResponse
+from django.template import Context, Library, TemplateDoesNotExist, TemplateSyntaxError
+from django.template.base import TextNode
+from django.template.defaulttags import URLNode
+from django.template.engine import Engine
+from django.template.loader_tags import BlockNode, IncludeNode
+from django.templatetags.i18n import TranslateNode
+from django.test import override_settings
+from django.urls import NoReverseMatch, get_resolver, include, path, re_path, set_script_prefix
+from django.utils import translation
+
+from chatsite.compiled_templates.address_nodes import AddressNode
+from chatsite.compiled_templates.fixed_nodes import KNOWN, MOST_KEPT, FixedNode, FixedNodes
+
+READ_AGAINST = (5, 2)
+ID = uuid.UUID("0b6e5fd8-7e0c-4d0b-9c55-2f2a6d3c9a11")
+register = Library()
+calls = Counter()
+
+
+@register.simple_tag
+def count_calls(name):
+    calls[name] += 1
+    return str(calls[name])
+
+
+@register.filter
+def marked(value):
+    return f"<{value}>"
+
+
+def view(request, **ids):
+    return HttpResponse()
+
+
+OF_APP = ([path("a/<uuid:id>/<int:number>/b", view, name="two")], "app")
+urlpatterns = [
+    path("plain/", view, name="plain"),
+    path("one/<uuid:id>/", view, name="one"),
+    path("a space/<int:id>", view, name="quoted"),
+    path("a&b/", view, name="and"),
+    path("a&b/<uuid:id>/", view, name="ampersand"),
+    path("words/<str:id>/", view, name="word"),
+    path("twice/<int:id>/", view, name="kinds"),
+    path("twice/as-uuid/<uuid:id>/", view, name="kinds"),
+    re_path(r"^few/(?P<id>[1-3])/$", view, name="few"),
+    path("in/", include(OF_APP)),
+]
+LIBRARIES = {
+    "i18n": "django.templatetags.i18n",
+    "static": "django.templatetags.static",
+    "ours": __name__,
+}
+
+
+def engine_of(sources, *, ours=True, debug=False):
+    loader = ("django.template.loaders.locmem.Loader", sources)
+    around = "chatsite.compiled_templates.loader.Loader" if ours else "django.template.loaders.cached.Loader"
+    return Engine(loaders=[(around, [loader])], libraries=LIBRARIES, debug=debug)
+
+
+def nodes_of(source):
+    return [type(node) for node in engine_of({"page": source, **PARTS}).get_template("page").nodelist]
+
+
+FIXED = {
+    "text": "<p>",
+    "a comment": "{% comment %}{{ secret }}{% endcomment %}{# {{ secret }} #}",
+    "a library": "{% load i18n static %}",
+    "a sentence": "{% load i18n %}{% translate 'Send' %} {% translate 'Send' context 'a letter' %}",
+    "a block of words": "{% load i18n %}{% blocktranslate trimmed %} Send 100% <b>it</b> {% endblocktranslate %}",
+    "an address": "{% url 'plain' %}",
+    "a file": "{% load static %}{% static 'icon.svg' %}",
+    "a script's sentence": "{% load i18n %}{% filter escapejs %}{% translate 'Send' %}'{% endfilter %}",
+    "an included part": "{% include 'part' %}",
+}
+CHANGING = {
+    "a variable": "{{ word }}",
+    "a variable's sentence": "{% load i18n %}{% translate word %}",
+    "a filtered sentence": "{% load i18n ours %}{% translate 'Send'|marked %}",
+    "a sentence in a variable": "{% load i18n %}{% translate 'Send' as word %}",
+    "words with a variable": "{% load i18n %}{% blocktranslate %}Send {{ word }}{% endblocktranslate %}",
+    "words with a name": "{% load i18n %}{% blocktranslate with a=word %}Send{% endblocktranslate %}",
+    "counted words": "{% load i18n %}{% blocktranslate count n=1 %}One{% plural %}Many{% endblocktranslate %}",
+    "words in a variable": "{% load i18n %}{% blocktranslate asvar word %}Send{% endblocktranslate %}",
+    "an address of a variable": "{% url word %}",
+    "an address with an id": "{% url 'one' id %}",
+    "an address with a name": "{% url 'one' id=id %}",
+    "an address in a variable": "{% url 'plain' as word %}",
+    "a variable's file": "{% load static %}{% static word %}",
+    "a file in a variable": "{% load static %}{% static 'icon.svg' as word %}",
+    "another filter": "{% load ours %}{% filter marked %}a{% endfilter %}",
+    "two filters": "{% load ours %}{% filter marked|escapejs %}a{% endfilter %}",
+    "a filtered variable": "{% filter escapejs %}{{ word }}{% endfilter %}",
+    "an included part that changes": "{% include 'changing' %}",
+    "an included part with a name": "{% include 'part' with word='b' %}",
+    "an included variable": "{% include word %}",
+    "a part that is missing": "{% include 'missing' %}",
+    "a part that can't be compiled": "{% include 'broken' %}",
+    "a tag of ours": "{% load ours %}{% count_calls 'a' %}",
+    "a token": "{% csrf_token %}",
+    "the time": "{% now 'e' %}",
+    "what is cycled": "{% cycle 'a' 'b' %}",
+    "a language": "{% load i18n %}{% get_current_language as word %}",
+    "another language": "{% load i18n %}{% language 'zh-hans' %}{% translate 'Send' %}{% endlanguage %}",
+    "a condition": "{% if word %}a{% endif %}",
+    "a loop": "{% for each in word %}a{% endfor %}",
+}
+PARTS = {
+    "part": "{% load i18n %}{% translate 'Cancel' %}{% include 'inner' %}",
+    "inner": "{% url 'plain' %}",
+    "changing": "{{ word }}",
+    "broken": "{% if %}",
+}
+
+
+@pytest.fixture(autouse=True)
+def _addresses():
+    calls.clear()
+    with override_settings(ROOT_URLCONF=__name__), translation.override("en"):
+        yield
+    set_script_prefix("/")
+
+
+def outcome(template, *, autoescape=True, **context):
+    """Return what *template* writes, or the class of what it raises."""
+    try:
+        return template.render(Context(context, autoescape=autoescape))
+    except (TemplateDoesNotExist, TemplateSyntaxError, NoReverseMatch, AttributeError) as error:
+        return type(error)
+
+
+def test_this_is_the_django_whose_nodes_were_read():
+    assert django.VERSION[:2] == READ_AGAINST, f"{__doc__}"
+
+
+@pytest.mark.parametrize("source", FIXED.values(), ids=FIXED)
+def test_what_is_the_same_for_all_is_joined_with_its_neighbours(source):
+    assert nodes_of(f"a{source}b{source}c") in ([FixedNode], [TextNode])
+
+
+@pytest.mark.parametrize("source", CHANGING.values(), ids=CHANGING)
+def test_what_may_change_is_not_kept(source):
+    assert FixedNode not in nodes_of(f"a{source}b")
+
+
+@pytest.mark.parametrize("autoescape", [True, False])
+@pytest.mark.parametrize("source", [*FIXED.values(), *CHANGING.values()], ids=[*FIXED, *CHANGING])
+def test_each_writes_what_django_writes_in_every_language_and_context(source, autoescape):
+    whole = f"a{source}b{{% if word %}}<{source}>{{% endif %}}{source}{{{{ word }}}}"
+    templates = {ours: engine_of({"page": whole, **PARTS}, ours=ours).get_template("page") for ours in (True, False)}
+    for language in ("en", "zh-hans", "en"):
+        for word in ("plain", "part", ""):
+            texts = []
+            for template in templates.values():
+                calls.clear()
+                with translation.override(language):
+                    texts.append(outcome(template, autoescape=autoescape, word=word, id=ID, csrf_token="a&b"))
+            assert texts[0] == texts[1]
+
+
+def test_a_tag_is_asked_for_each_page():
+    template = engine_of({"page": "{% load ours %}a{% count_calls 'here' %}b"}).get_template("page")
+    assert [template.render(Context()) for _ in range(3)] == ["a1b", "a2b", "a3b"]
+
+
+def test_no_class_made_from_a_known_one_is_taken_for_it():
+    fixed = FixedNodes(Engine(), [])
+    for known in KNOWN:
+        made = object.__new__(type("Made", (known,), {}))
+        assert not fixed.is_fixed(made)
+
+
+def test_a_text_is_rendered_once_for_a_language(monkeypatch):
+    template = engine_of({"page": "{% load i18n %}<b>{% translate 'Send' %}</b>"}).get_template("page")
+    with translation.override("zh-hans"):
+        chinese = template.render(Context())
+    english = template.render(Context())
+    monkeypatch.setattr(TranslateNode, "render", None)
+    assert template.render(Context()) == english == "<b>Send</b>"
+    with translation.override("zh-hans"):
+        assert template.render(Context()) == chinese != english
+
+
+def test_what_is_not_escaped_is_another_text():
+    template = engine_of({"page": "<{% url 'and' %}>"}).get_template("page")
+    texts = [template.render(Context(autoescape=autoescape)) for autoescape in (True, False, True)]
+    assert texts == ["</a&amp;b/>", "</a&b/>", "</a&amp;b/>"]
+
+
+def test_the_texts_of_a_node_have_a_bound():
+    template = engine_of({"page": "<{% url 'plain' %}>{% url 'one' id %}"}).get_template("page")
+    for number in range(3 * MOST_KEPT):
+        set_script_prefix(f"/{number}/")
+        assert template.render(Context({"id": ID})) == f"</{number}/plain/>/{number}/one/{ID}/"
+    fixed, address = (node for node in template.nodelist if type(node) is not TextNode)
+    assert (len(fixed.texts), len(address.shapes)) == (MOST_KEPT, MOST_KEPT)
+
+
+def test_parts_that_include_each_other_are_left_to_django():
+    sources = {
+        "page": "{% include 'one' %}",
+        "one": "1{% if deep %}{% include 'two' with deep=False %}{% endif %}{% include 'text' %}",
+        "two": "2{% include 'one' %}",
+        "itself": "a{% include 'itself' %}",
+        "text": "t",
+    }
+    ours, djangos = engine_of(sources), engine_of(sources, ours=False)
+    assert ours.get_template("page").render(Context({"deep": True})) == "121tt"
+    assert djangos.get_template("page").render(Context({"deep": True})) == "121tt"
+    assert [type(node) for node in ours.get_template("itself").nodelist] == [TextNode, IncludeNode]
+
+
+def test_blocks_are_found_and_replaced():
+    sources = {
+        "base": "{% load i18n %}{% translate 'Send' %}<{% block a %}{% translate 'Cancel' %}{% endblock %}>{{ word }}",
+        "middle": "{% extends 'base' %}{% block a %}{{ block.super }} 2{% block b %}{% endblock %}{% endblock %}",
+        "page": "{% extends 'middle' %}{% load i18n %}{% block b %}{% translate 'Edit' %}{{ word }}{% endblock %}",
+    }
+    ours = engine_of(sources)
+    assert ours.get_template("page").render(Context({"word": 1})) == "Send<Cancel 2Edit1>1"
+    assert ours.get_template("middle").render(Context({"word": 2})) == "Send<Cancel 2>2"
+    assert ours.get_template("base").render(Context()) == "Send<Cancel>"
+    assert [node.name for node in ours.get_template("base").nodelist.get_nodes_by_type(BlockNode)] == ["a"]
+    assert len(ours.get_template("base").nodelist.get_nodes_by_type(TranslateNode)) == 2
+
+
+def test_with_debug_templates_are_as_django_compiles_them():
+    template = engine_of({"page": "a{% url 'plain' %}{% url 'one' id %}"}, debug=True).get_template("page")
+    assert [type(node) for node in template.nodelist] == [TextNode, URLNode, URLNode]
+
+
+ADDRESSES = {
+    "a UUID": ("one", [ID]),
+    "a UUID and a number": ("app:two", [ID, 5]),
+    "a sign to be quoted": ("quoted", [0]),
+    "a sign to be escaped": ("ampersand", [ID]),
+    "a word's place": ("word", [7]),
+    "a UUID in a word's place": ("word", [ID]),
+    "one of two patterns": ("kinds", [12]),
+    "the other of two patterns": ("kinds", [ID]),
+    "a number that few patterns know": ("few", [2]),
+    "a word": ("word", ["a/b c&d"]),
+    "a number below zero": ("quoted", [-1]),
+    "a truth": ("quoted", [True]),
+    "nothing": ("one", [None]),
+    "an id of the wrong kind": ("one", [5]),
+    "too many": ("one", [ID, 5]),
+    "no name": ("unknown", [ID]),
+}
+
+
+@pytest.mark.parametrize("autoescape", [True, False])
+@pytest.mark.parametrize("stored", ["", " as address"])
+@pytest.mark.parametrize(("name", "ids"), ADDRESSES.values(), ids=ADDRESSES)
+def test_an_address_with_ids_is_what_django_writes(name, ids, stored, autoescape):
+    arguments = " ".join(f"ids.{index}" for index in range(len(ids)))
+    source = f"<{{% url '{name}' {arguments}{stored} %}}>{{{{ address }}}}"
+    ours, djangos = (engine_of({"page": source}, ours=ours).get_template("page") for ours in (True, False))
+    assert AddressNode in map(type, ours.nodelist)
+    for prefix in ("/", "/below/", "/"):
+        set_script_prefix(prefix)
+        for _ in range(2):
+            expected = outcome(djangos, autoescape=autoescape, ids=ids)
+            assert outcome(ours, autoescape=autoescape, ids=ids) == expected
+
+
+def test_another_kind_of_id_has_an_address_of_its_own():
+    template = engine_of({"page": "{% url 'kinds' id %}"}).get_template("page")
+    texts = [template.render(Context({"id": each})) for each in (3, ID, 40)]
+    assert texts == ["/twice/3/", f"/twice/as-uuid/{ID}/", "/twice/40/"]
+
+
+def test_an_address_with_ids_is_matched_once(monkeypatch):
+    template = engine_of({"page": "{% url 'one' id %}"}).get_template("page")
+    template.render(Context({"id": ID}))
+    monkeypatch.setattr("chatsite.compiled_templates.address_nodes.reverse", None)
+    other = uuid.uuid4()
+    assert template.render(Context({"id": other})) == f"/one/{other}/"
+
+
+@override_settings(ROOT_URLCONF="chatsite.urls")
+def test_no_application_is_in_the_sites_addresses_twice():
+    """Else an address would depend on the one that the reader came by, and could not be kept."""
+    assert {name: spaces for name, spaces in get_resolver().app_dict.items() if len(spaces) > 1} == {}
