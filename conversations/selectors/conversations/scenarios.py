@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, Q, QuerySet
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 
 from chatsite.accounts.models import User
 from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.core.errors import ScenarioNotFound
 from conversations.models import Scenario
+from conversations.models.scenario import scenario_name
 
 
 def list_scenarios(user: User) -> list[Scenario]:
@@ -15,15 +19,33 @@ def list_scenarios(user: User) -> list[Scenario]:
     return list(_choosable(user).order_by("name", "pk"))
 
 
-def list_choices(user: User, chosen: Scenario) -> list[Scenario]:
-    """Return *chosen* and what *user* may choose in its place, by name. *documented* counts the documents."""
-    return _choices.all(user.pk, chosen.pk)
+class ScenarioChoice(NamedTuple):
+    """A scenario with what the menu says of it: *documented* counts its documents."""
+
+    pk: int
+    name: str
+    owner_id: int | None
+    tools: list[str]
+    recall_share: Decimal
+    has_instructions: bool
+    documented: int
+
+    @property
+    def shown_name(self) -> str:
+        return scenario_name(self.name)
+
+
+def list_choices(user: User, chosen: Scenario) -> list[ScenarioChoice]:
+    """Return *chosen* and what *user* may choose in its place, by name."""
+    return [ScenarioChoice(*row) for row in _choices.all(user.pk, chosen.pk)]
 
 
 @compiled_queryset
-def _choices(user_id: int, chosen_id: int) -> QuerySet[Scenario]:
-    listed = Scenario.objects.filter(_may_choose(user_id) | Q(pk=chosen_id))
-    return listed.annotate(documented=Count("documents")).order_by("name", "pk")
+def _choices(user_id: int, chosen_id: int) -> QuerySet[Scenario, tuple[Any, ...]]:
+    listed = Scenario.objects.filter(_may_choose(user_id) | Q(pk=chosen_id)).order_by("name", "pk")
+    has_instructions = ExpressionWrapper(~Q(system_prompt=""), BooleanField())
+    described = listed.annotate(has_instructions=has_instructions, documented=Count("documents"))
+    return described.values_list(*ScenarioChoice._fields)
 
 
 def find_scenario(user: User, scenario_id: int) -> Scenario:

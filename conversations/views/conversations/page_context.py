@@ -6,6 +6,7 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -21,6 +22,7 @@ from conversations.models import Conversation, Folder, Scenario
 from conversations.models.conversation import TEMPORARY, UNTITLED
 from conversations.providers.catalog.language_models import demo_is_used
 from conversations.selectors.conversations.documents import documents_count
+from conversations.selectors.conversations.scenarios import list_choices
 from conversations.selectors.conversations.thread import (
     MessagePage,
     ThreadMessage,
@@ -175,9 +177,11 @@ def costs_context(conversation: Conversation) -> dict[str, Any]:
 def scenario_context(request: HtmxRequest, conversation: Conversation) -> dict[str, Any]:
     """The scenario, what it could be changed for, and the language model. Where there is no choice, none is shown."""
     chosen = conversation.scenario
+    choices = list_choices(request.user, chosen)
     return {
         "scenario": chosen,
-        "scenarios": scenario_rows(conversation, request.user),
+        "scenarios": scenario_rows(conversation, request.user, choices),
+        "scenario_documents": next((choice.documented for choice in choices if choice.pk == chosen.pk), 0),
         "menu": model_menu(conversation, request.user),
         "message_menu": menu_of_any_message(request.user),
         "is_demo": demo_is_used(),
@@ -232,7 +236,6 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         "begins_in_folder": folder_id,
         **adding_context(Addresses("conversation", public_id)),
         **picture_context(),
-        "scenario_documents": documents_count(scenario),
         **folder_context(conversation),
         "web_search": web_search_choice(scenario),
         "client_id": uuid.uuid4(),
@@ -267,7 +270,7 @@ def page_context(request: HtmxRequest, conversation: Conversation, *, place: Thr
         **costs_context(conversation),
         "newest_reading": newest_reading(conversation),
         "searches_web": searches_web(conversation),
-        "holds": holds_on(conversation),
+        "holds": partial(holds_on, conversation),  # asked for where the user is told of one
     }
 
 
