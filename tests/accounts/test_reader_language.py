@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core import mail
 from django.urls import reverse
 
+from chatsite.accounts.preferences.reader_language import known_language
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +68,16 @@ def test_the_choice_in_the_account_counts_more_than_the_cookie(client, alice):
     switch(client)
     type(alice).objects.update(language="en")
     assert ENGLISH in html_of(client.get("/account/"))
+
+
+def test_the_choice_in_the_account_is_known_without_the_database_once_the_user_was_read(
+    client, alice, django_assert_num_queries
+):
+    alice.language = "zh-hans"
+    alice.save()
+    request = client.get("/account/", headers={"accept-language": "en"}).wsgi_request
+    with django_assert_num_queries(0):
+        assert known_language(request) == "zh-hans"
 
 
 @pytest.mark.parametrize("stored", ["xx", "zh", "../en"])

@@ -46,7 +46,9 @@ class SessionUserMiddleware(AuthenticationMiddleware):
 
 
 def _find_user(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
-    return _store(request).find_user() or get_user(request)
+    if not hasattr(request, "_cached_user"):
+        request._cached_user = _store(request).find_user() or get_user(request)  # type: ignore[attr-defined]
+    return request._cached_user  # type: ignore[attr-defined, no-any-return]  # Django's name, for who asks without loading
 
 
 def _note_sign_out(*, request: HttpRequest, **_: Any) -> None:
