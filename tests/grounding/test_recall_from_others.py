@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from conversations.core.recall.weights import MOST_TERMS
+from conversations.grounding.recall import other_conversations, stored_postings
 from conversations.grounding.recall.other_conversations import MOST_CONVERSATIONS, _compare, choose_other_conversations
 from conversations.models import Conversation, MessagePassage
 from conversations.services.messages.forget_messages import forget_above
@@ -160,3 +161,20 @@ def test_conversations_beyond_those_compared_are_not_counted(alice):
         compared, found = _compare(["lighthous"], asked, most=most)
         newest = Conversation.objects.order_by("-last_active_at")[:most]
         assert ({each.conversation for each in compared}, found) == ({each.pk for each in newest}, stored)
+
+
+def test_the_index_of_an_owner_says_the_same_as_each_conversation(alice, monkeypatch):
+    """What is few is read by the index of the owner's words, what is more by those of each conversation."""
+    talks = [talk_of(alice, *filler(3 * number, number), SECRET, title=f"Talk {number}") for number in range(5)]
+    talk_of(make_user("bob"), SECRET)
+    Conversation.objects.filter(pk=talks[1].pk).update(kept_out_of_recall=True)
+    monkeypatch.setattr(stored_postings, "CHUNK_PASSAGES", 2)  # several rows of one lexeme
+    talk_of(alice, SECRET, *filler(12), SECRET, title="Long")
+    asked = {"owner": alice.pk, "besides": talks[2].pk, "language": "english"}
+    by_owner = _compare(["lighthous", "green3", "nowhere"], asked, most=10)
+    monkeypatch.setattr(other_conversations, "MOST_CHUNKS", -1)
+    by_conversation = _compare(["lighthous", "green3", "nowhere"], asked, most=10)
+    by_id = [sorted(compared, key=lambda each: each.conversation) for compared, _ in (by_owner, by_conversation)]
+    assert by_id[0] == by_id[1]
+    assert (by_owner[1], by_conversation[1]) == (4, 4)
+    assert [each.having.get("lighthous") for each in by_id[0]] == [1, 1, 1, 2]
