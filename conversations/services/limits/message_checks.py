@@ -18,6 +18,7 @@ import datetime as dt
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -26,6 +27,7 @@ from django.utils import timezone
 
 from chatsite.accounts.limits import EffectiveLimits, effective_limits
 from chatsite.accounts.models import User
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.core.errors import (
     MessageRateReached,
     MessagesForbidden,
@@ -59,6 +61,7 @@ MINUTE = dt.timedelta(minutes=1)
 # What stands in the row of a request of a program, where that of a reply says more.
 NOT_ASKED_BEFORE = Value([], ArrayField(DateTimeField()))
 RUNNING = Value("running", CharField())
+AskedFor = tuple[dt.datetime, list[dt.datetime]]  # when last, and when before
 
 
 def check_message(
@@ -123,14 +126,20 @@ def check_message_rate(user: User, *, limit: int | None) -> None:
     """Refuse more than *limit* replies asked for in a minute, by the user or by programs with their keys."""
     if limit is None:
         return
-    asked = Run.objects.filter(reply__conversation__owner_id=user.pk, created_at__gt=timezone.now() - MINUTE)
-    of_replies = asked.order_by("-created_at").values_list("created_at", "asked_before")[:limit]
-    by_programs = requests_of_programs(user).filter(created_at__gt=timezone.now() - MINUTE, attempt=1)
-    of_programs = by_programs.order_by("-created_at").values_list("created_at", NOT_ASKED_BEFORE)[:limit]
-    asked_for = of_replies.union(of_programs, all=True)
+    asked_for = _asked_for.all(user.pk, timezone.now() - MINUTE, limit=limit)
     times = sorted((moment for created_at, before in asked_for for moment in (created_at, *before)), reverse=True)
     if len(times) >= limit and (oldest := times[limit - 1]) > timezone.now() - MINUTE:
         raise MessageRateReached(opens_at=oldest + MINUTE)
+
+
+@compiled_queryset
+def _asked_for(owner_id: int, since: dt.datetime, *, limit: int) -> QuerySet[Any, AskedFor]:
+    """When each of a user's newest *limit* replies was asked for, and when before, and each request of a program."""
+    asked = Run.objects.filter(reply__conversation__owner_id=owner_id, created_at__gt=since)
+    of_replies = asked.order_by("-created_at").values_list("created_at", "asked_before")[:limit]
+    by_programs = requests_of_programs(owner_id).filter(created_at__gt=since, attempt=1)
+    of_programs = by_programs.order_by("-created_at").values_list("created_at", NOT_ASKED_BEFORE)[:limit]
+    return of_replies.union(of_programs, all=True)
 
 
 def check_unfinished_replies(user: User, *, limit: int | None) -> None:
@@ -157,15 +166,20 @@ def _states_of_unfinished_replies(user: User) -> list[str]:
 
     What a dead process left open of these is settled later; no request takes as long.
     """
-    streaming = Message.objects.filter(state="streaming", conversation__owner_id=user.pk)
     longest = dt.timedelta(seconds=settings.REPLY_TIMEOUT_SECONDS)
-    by_programs = requests_of_programs(user).filter(ended_at=None, created_at__gt=timezone.now() - longest)
-    return [state for (state,) in streaming.values_list("run__state").union(by_programs.values_list(RUNNING), all=True)]
+    return [state for (state,) in _unfinished_of.all(user.pk, timezone.now() - longest)]
 
 
-def requests_of_programs(user: User) -> QuerySet[Completion]:
+@compiled_queryset
+def _unfinished_of(owner_id: int, since: dt.datetime) -> QuerySet[Any, tuple[str]]:
+    streaming = Message.objects.filter(state="streaming", conversation__owner_id=owner_id)
+    by_programs = requests_of_programs(owner_id).filter(ended_at=None, created_at__gt=since)
+    return streaming.values_list("run__state").union(by_programs.values_list(RUNNING), all=True)
+
+
+def requests_of_programs(user_id: int) -> QuerySet[Completion]:
     """Return the rows of the ledger that programs asked for with the user's keys, outside of conversations."""
-    return Completion.objects.filter(user=user, purpose=Purpose.API)
+    return Completion.objects.filter(user_id=user_id, purpose=Purpose.API)
 
 
 def _check_that_fewer_are_made(states: list[str], limit: int) -> None:
