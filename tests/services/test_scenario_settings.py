@@ -226,7 +226,7 @@ def test_a_system_prompt_may_be_no_longer_than_a_message():
 
 
 def test_a_policy_of_ours_is_made_once_for_the_same_values():
-    """Each window asks for it. One of the site's own is made anew: it may keep what it likes."""
+    """Each window asks for it. One of the site's own is made again each time: it may keep what it likes."""
     scenario = Scenario(name="Mine", policy_name="sliding", cap_tokens=500)
     policy = scenario_policy(scenario)
     assert scenario_policy(Scenario(name="Another", policy_name="sliding", cap_tokens=500)) is policy
