@@ -18,6 +18,7 @@ from typing import Any
 
 from django.db.backends.postgresql import base, client
 
+from .connection import has_just_answered
 from .embedded.server import EmbeddedServer, embedded_server, program
 
 
@@ -44,7 +45,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
     client_class = DatabaseClient
 
     def start_server(self) -> None:
-        """Start the embedded server if it isn't running, and note where it is."""
+        """Start the embedded server if it isn't running, and note where it is.
+
+        Of one that has just answered the files are not looked at: that was half of what taking a connection costs.
+        """
+        if has_just_answered() and self.settings_dict.get("HOST"):
+            return
         server = _server_in(self.settings_dict["EMBEDDED_DIR"])
         self.settings_dict.update(server.connection_settings())
 

@@ -26,6 +26,7 @@ from typing import Any, Self, TypeVar
 import psycopg
 from django.conf import settings
 from django.db import connections
+from psycopg import _queries
 from psycopg.abc import PQGen
 from psycopg.errors import AdminShutdown, CrashShutdown, ReadOnlySqlTransaction, _WaitTimeout
 
@@ -51,6 +52,10 @@ NETWORK_LIMITS = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
+# psycopg looks for the places of values in longer statements, and those with more values, each time that they are
+# executed: of a joined row with all of its columns, or of the ledger's sums, that took as long as to make the values
+# ready. The newest 128 texts are remembered.
+_queries.MAX_CACHED_STATEMENT_LENGTH, _queries.MAX_CACHED_STATEMENT_PARAMS = 16_384, 100
 # What one connection meets of these, the others do, too.
 OF_ALL_CONNECTIONS = (ReadOnlySqlTransaction, AdminShutdown, CrashShutdown)
 READ_ONLY_PARAMETERS = (b"default_transaction_read_only", b"in_hot_standby")
@@ -65,6 +70,7 @@ class _State:
     is_ending = False
     waiting: set[LimitedConnection[Any]] = set()
     drained_at = -float("inf")
+    answered_at = -float("inf")
 
 
 def begin_serving() -> None:
@@ -91,6 +97,11 @@ def end_waits() -> None:
     _State.is_ending = True
     for connection in tuple(_State.waiting):
         connection.shut_down()
+
+
+def has_just_answered() -> bool:
+    """Tell whether the database has answered this process so lately that a connection of the pool is trusted."""
+    return _State.is_serving and time.monotonic() - _State.answered_at <= TRUSTED_SECONDS
 
 
 def answer_seconds() -> float | None:
@@ -170,7 +181,7 @@ class LimitedConnection(psycopg.Connection[R]):
         _State.waiting.add(self)
         try:
             answer = super().wait(gen, interval, seconds)
-            self.answered_at = time.monotonic()
+            self.answered_at = _State.answered_at = time.monotonic()
             return answer
         except _WaitTimeout:
             self.pgconn.finish()

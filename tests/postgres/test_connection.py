@@ -8,7 +8,7 @@ from psycopg_pool import ConnectionPool
 
 from chatsite.postgres import connection as limits
 from chatsite.postgres import faults
-from chatsite.postgres.connection import LimitedConnection, end_waits, long_work
+from chatsite.postgres.connection import LimitedConnection, end_waits, has_just_answered, long_work
 from chatsite.postgres.faults import DatabaseClosed, is_passing_fault, seconds_since_fault
 from chatsite.postgres.pool import LARGE_VALUE_BYTES, replace_after_large_value
 from tests.support.patience import wait_for
@@ -68,6 +68,19 @@ def test_a_wait_ends_when_it_is_too_long_and_closes_the_connection(connect, monk
     assert connection.closed
     assert is_passing_fault(raised.value)
     assert seconds_since_fault() < float("inf")
+
+
+def test_only_a_server_that_has_just_answered_this_process_is_taken_to_be_there(connect, monkeypatch):
+    monkeypatch.setattr(limits._State, "answered_at", -float("inf"))
+    assert not has_just_answered()
+    monkeypatch.setattr(limits, "TRUSTED_SECONDS", 600)
+    connect().execute("SELECT 1")
+    assert has_just_answered()
+    monkeypatch.setattr(limits._State, "is_serving", False)
+    assert not has_just_answered()
+    monkeypatch.setattr(limits._State, "is_serving", True)
+    monkeypatch.setattr(limits, "TRUSTED_SECONDS", -1)
+    assert not has_just_answered()
 
 
 def test_the_server_breaks_off_what_is_not_waited_for(connect, monkeypatch):

@@ -12,8 +12,9 @@ import tomllib
 from pathlib import Path
 
 import django
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import expressions, query
+from psycopg import _queries
 
 from conversations.models import Message
 
@@ -58,3 +59,14 @@ def test_new_rows_are_written_by_the_names_that_a_linked_insert_uses():
     assert Message._meta.db_returning_fields[0].primary_key
     assert issubclass(expressions.DatabaseDefault, expressions.Expression)
     assert {"adding", "db"} <= set(vars(Message()._state)) | set(vars(type(Message()._state)))
+
+
+def test_psycopg_remembers_the_places_of_values_in_long_statements(db):
+    """`connection` raises the length to which it does: a joined row with all of its columns is longer than 4,096."""
+    statement = f"SELECT {', '.join(['%s::int'] * 60)} -- {'x' * 5_000}"
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [1] * 60)
+        before = _queries._query2pg.cache_info()
+        cursor.execute(statement, [1] * 60)
+    after = _queries._query2pg.cache_info()
+    assert (after.hits - before.hits, after.misses - before.misses) == (1, 0)
