@@ -28,6 +28,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, get_args, get_o
 
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import QuerySet
+from psycopg.types.numeric import Int2, Int4, Int8
 
 from .compiled_rows import ReadRow, row_reader
 
@@ -41,6 +42,8 @@ EXAMPLES: dict[type, Callable[[int], Any]] = {
     dt.datetime: lambda number: dt.datetime(2000, 1, 1, tzinfo=dt.UTC) + dt.timedelta(days=number),
     dt.date: lambda number: dt.date(2000, 1, 1) + dt.timedelta(days=number),
 }
+# What Django makes of an integer for a column. What has more bits psycopg cuts to them, so it goes as it is instead.
+BITS: dict[Any, int] = {Int2: 16, Int4: 32, Int8: 64}
 PLACEHOLDER = re.compile(r"(%%|%s)")
 
 
@@ -134,9 +137,15 @@ class _Place(NamedTuple):
     def value_of(self, argument: Any) -> Any:
         if argument is None:
             raise TypeError(f"{self.name} is None")
-        if self.is_list:
-            return [self.wrap(each) for each in argument] if self.wrap else list(argument)
-        return self.wrap(argument) if self.wrap else argument
+        values = list(argument) if self.is_list else [argument]
+        if self.wrap and _all_fit(self.wrap, values):
+            values = [self.wrap(each) for each in values]
+        return values if self.is_list else values[0]
+
+
+def _all_fit(kind: Any, values: Sequence[Any]) -> bool:
+    bits = BITS.get(kind)
+    return bits is None or all(-(1 << bits - 1) <= each < 1 << bits - 1 for each in values)
 
 
 class _Written(NamedTuple):

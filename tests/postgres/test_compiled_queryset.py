@@ -37,6 +37,16 @@ def errors_of(message_ids: list[int]) -> QuerySet[Message, tuple[Any, ...]]:
 
 
 @compiled_queryset
+def from_position(position: int) -> QuerySet[Message]:
+    return Message.objects.filter(position__gte=position).order_by("pk")
+
+
+@compiled_queryset
+def at_positions(positions: list[int]) -> QuerySet[Message]:
+    return Message.objects.filter(position__in=positions).order_by("pk")
+
+
+@compiled_queryset
 def counts(owner_id: int) -> QuerySet[Conversation, tuple[Any, ...]]:
     conversations = Conversation.objects.filter(owner_id=owner_id).annotate(number=Count("messages"), kind=Value("all"))
     empty = conversations.filter(head=None).annotate(none=Value("empty"))
@@ -130,6 +140,16 @@ def test_a_union_takes_an_argument_for_each_of_its_parts(alice, talks):
     assert sorted(counts.all(alice.pk)) == sorted(counts(alice.pk))
     assert [row[0] for row in sorted(counts.all(alice.pk))] == ["all", "all", "all", "empty"]
     assert counts.all(make_user("bob").pk) == []
+
+
+@pytest.mark.parametrize("beyond", [2**31, 2**32 + 1, 2**63, -(2**31) - 1])
+def test_a_number_that_its_column_can_not_hold_is_not_cut_to_one_that_it_can(alice, talks, beyond):
+    position = Message.objects.latest("position").position
+    for asked in (beyond, position):
+        assert from_position.all(asked) == list(from_position(asked))
+    assert from_position.all(position) != []
+    assert at_positions.all([beyond, 2**32 + position]) == []
+    assert at_positions.all([beyond, position]) == at_positions.all([position]) == list(at_positions([position]))
 
 
 def test_none_and_a_wrong_number_of_arguments_are_refused(alice):

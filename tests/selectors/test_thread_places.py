@@ -13,6 +13,7 @@ from conversations.selectors.conversations.thread import (
     thread_page_after,
     thread_page_around,
 )
+from conversations.views.http.parameters import LARGEST_POSITION
 from tests.support.filled_conversation import BEGAN, fill_conversation
 from tests.support.people import begin, make_user
 
@@ -45,6 +46,10 @@ def test_a_page_before_a_position(conversation, before, expected, has_older, has
 def test_a_page_after_a_position(conversation, after, expected, has_newer):
     page = thread_page_after(conversation, after)
     assert (positions(page), page.has_older, page.has_newer) == (list(range(*expected)), True, has_newer)
+
+
+def test_there_is_no_page_after_the_last_position_that_there_can_be(conversation):
+    assert positions(thread_page_after(conversation, LARGEST_POSITION)) == []
 
 
 @pytest.mark.parametrize(
