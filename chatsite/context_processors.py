@@ -17,6 +17,7 @@ from chatsite.middleware.without_shell import wants_no_shell
 def site(request: HttpRequest) -> dict[str, object]:
     return {
         "site_name": settings.SITE_NAME,
+        "chosen_theme": request.COOKIES.get("theme", ""),
         "sign_up_is_open": settings.SIGN_UP in ("open", "domains"),
         "mail_is_printed": not settings.SMTP_URL,
         "mail_failed": partial(has_mail_failed, request),

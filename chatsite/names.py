@@ -57,7 +57,9 @@ def isolate_name(name: object) -> str:
 
     In a page from left to right, a name without letters of the other direction needs nothing around it.
     """
-    text = re.sub(f"[{BIDI_CONTROLS}]", "", ENDS_ISOLATES.sub(" ", str(name)))
+    text = str(name)
+    if not (text.isascii() and text.isprintable()):
+        text = re.sub(f"[{BIDI_CONTROLS}]", "", ENDS_ISOLATES.sub(" ", text))
     if not text or not (get_language_bidi() or _has_right_to_left(text)):
         return text
     return f"{FIRST_STRONG_ISOLATE}{text}{POP_DIRECTIONAL_ISOLATE}"

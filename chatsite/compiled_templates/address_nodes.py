@@ -9,20 +9,21 @@ from __future__ import annotations
 import uuid
 from collections.abc import Hashable, Sequence
 
-from django.template.base import Node, NodeList
+from django.template.base import Node
 from django.template.context import Context
 from django.template.defaulttags import URLNode
 from django.urls import NoReverseMatch, get_script_prefix, get_urlconf, reverse
 from django.utils.html import escape
+from django.utils.safestring import SafeString
 
-from .nodes import is_constant, lists_below
+from .nodes import is_constant
 
 MOST_KEPT = 32  # shapes of a node: a site has one prefix, and most nodes have ids of one kind
 NUMBER = 90817263540  # with digits that no other part of an address has
 
 
 class AddressNode(URLNode):
-    """An address of a constant name, whose arguments have no names."""
+    """An address of a constant name, whose arguments, if it has any, have no names."""
 
     def __init__(self, node: URLNode) -> None:
         super().__init__(node.view_name, node.args, node.kwargs, node.asvar)
@@ -46,7 +47,7 @@ class AddressNode(URLNode):
             return super().render(context)
         address = shape % ids
         if self.asvar:
-            context[self.asvar] = address
+            context[self.asvar] = SafeString(address) if isinstance(shape, SafeString) else address
             return ""
         return address
 
@@ -65,18 +66,12 @@ def _find_shape(name: str, ids: Sequence[uuid.UUID | int], *, is_escaped: bool) 
             return None
         shape += f"{before}%s"
     shape += rest
-    return escape(shape) if is_escaped else shape
+    escaped = escape(shape)
+    return escaped if is_escaped or escaped == shape else shape
 
 
-def compose_addresses(nodes: NodeList) -> None:
-    """Change the addresses with arguments in *nodes* and below, in place."""
-    for node in nodes:
-        for below in lists_below(node):
-            compose_addresses(below)
-    nodes[:] = [_composed(node) for node in nodes]
-
-
-def _composed(node: Node) -> Node:
-    if type(node) is URLNode and node.args and not node.kwargs and is_constant(node.view_name):
+def composed_address(node: Node) -> Node:
+    """Return what composes the address *node*, if it has arguments or is stored in a variable, or else *node*."""
+    if type(node) is URLNode and not node.kwargs and is_constant(node.view_name) and (node.args or node.asvar):
         return AddressNode(node)
     return node

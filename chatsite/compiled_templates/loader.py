@@ -1,10 +1,10 @@
 """A loader of templates that renders text, sentences and addresses once, where Django does so for each page.
 
-What all readers of a language get is rendered once for the language (`fixed_nodes`), and an address with ids is
-composed (`address_nodes`). With `DEBUG`, templates stay as Django compiles them: files of translations may change
-while the process runs.
+What all readers of a language get is rendered once for the language (`fixed_nodes`). Addresses with ids and sentences
+with values are composed of a form that is found once (`address_nodes`, `sentence_nodes`). With `DEBUG`, templates stay
+as Django compiles them: files of translations may change while the process runs.
 
-Both read Django's nodes by their attributes: tests/chatsite/test_compiled_templates.py says what to do with another
+All read Django's nodes by their attributes: tests/chatsite/test_compiled_templates.py says what to do with another
 Django.
 """
 
@@ -17,8 +17,10 @@ from django.template import Template
 from django.template.engine import Engine
 from django.template.loaders import base, cached
 
-from .address_nodes import compose_addresses
+from .address_nodes import composed_address
 from .fixed_nodes import FixedNodes
+from .nodes import replace_nodes
+from .sentence_nodes import composed_sentence
 
 
 class _Compiling(base.Loader):
@@ -34,7 +36,8 @@ class _Compiling(base.Loader):
             names: list[str] = self._here.__dict__.setdefault("names", [])
             names.append(template_name)
             try:
-                compose_addresses(template.nodelist)
+                replace_nodes(template.nodelist, composed_address)
+                replace_nodes(template.nodelist, composed_sentence)
                 FixedNodes(self.engine, names).join(template.nodelist)
             finally:
                 names.pop()

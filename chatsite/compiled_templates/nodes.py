@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from django.template.base import FilterExpression, Node, NodeList, Variable
 from django.template.defaulttags import IfNode
@@ -17,6 +17,14 @@ def lists_below(node: Node) -> Iterator[NodeList]:
         nodes = getattr(node, name, None)
         if isinstance(nodes, NodeList):
             yield nodes
+
+
+def replace_nodes(nodes: NodeList, replaced: Callable[[Node], Node]) -> None:
+    """Put what *replaced* returns in the places of *nodes* and of those below, in these very lists."""
+    for node in nodes:
+        for below in lists_below(node):
+            replace_nodes(below, replaced)
+    nodes[:] = map(replaced, nodes)
 
 
 def is_constant(expression: FilterExpression | None) -> bool:

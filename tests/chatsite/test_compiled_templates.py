@@ -22,6 +22,8 @@ from django.templatetags.i18n import TranslateNode
 from django.test import override_settings
 from django.urls import NoReverseMatch, get_resolver, include, path, re_path, set_script_prefix
 from django.utils import translation
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext_lazy
 
 from chatsite.compiled_templates.address_nodes import AddressNode
 from chatsite.compiled_templates.fixed_nodes import KNOWN, MOST_KEPT, FixedNode, FixedNodes
@@ -277,6 +279,54 @@ def test_an_address_with_ids_is_what_django_writes(name, ids, stored, autoescape
         for _ in range(2):
             expected = outcome(djangos, autoescape=autoescape, ids=ids)
             assert outcome(ours, autoescape=autoescape, ids=ids) == expected
+
+
+SENTENCES = {
+    "a variable": "{% blocktranslate %}Send {{ word }}.{% endblocktranslate %}",
+    "two, one twice": "{% blocktranslate %}{{ word }} {{ number }} {{ word }}{% endblocktranslate %}",
+    "one with a name": "{% blocktranslate with a=word|upper b=number %}{{ a }}: {{ b }}{% endblocktranslate %}",
+    "a name that hides another": "{% blocktranslate with word=number %}{{ word }}{% endblocktranslate %}{{ word }}",
+    "names of each other": "{% blocktranslate with word=number number=word %}{{ word }}{% endblocktranslate %}",
+    "a sign of per cent": "{% blocktranslate %}100 % of %s, {{ word }}{% endblocktranslate %}",
+    "several lines": "{% blocktranslate trimmed %}\n  Send\n  {{ word }}\n{% endblocktranslate %}",
+    "a context": "{% blocktranslate context 'a letter' %}Send {{ word }}{% endblocktranslate %}",
+    "a context that is a variable": "{% blocktranslate context word %}Send {{ word }}{% endblocktranslate %}",
+    "kept for later": "{% blocktranslate asvar kept %}<{{ word }}>{% endblocktranslate %}{{ kept }}",
+    "no such variable": "{% blocktranslate %}Send {{ nothing }}{% endblocktranslate %}",
+    "one of a path": "{% blocktranslate %}Send {{ word.upper }}{% endblocktranslate %}",
+    "one that can be called": "{% blocktranslate %}{{ called }}{% endblocktranslate %}",
+    "counted": "{% blocktranslate count n=number %}{{ word }}{% plural %}{{ n }} {{ word }}{% endblocktranslate %}",
+    "translated": "{% blocktranslate with entry=word %}Actions for “{{ entry }}”{% endblocktranslate %}",
+}
+
+
+@pytest.mark.parametrize("autoescape", [True, False])
+@pytest.mark.parametrize("sentence", SENTENCES.values(), ids=SENTENCES)
+def test_a_sentence_with_values_is_what_django_writes(sentence, autoescape):
+    source = f"{{% load i18n %}}<{sentence}>{{{{ word }}}}"
+    ours, djangos = (engine_of({"page": source}, ours=ours).get_template("page") for ours in (True, False))
+    for language in ("en", "zh-hans", "en"):
+        for word in ("<b>", mark_safe("<i>"), 12345.5, None, gettext_lazy("Send")):
+            values = {"autoescape": autoescape, "word": word, "number": 1234567, "called": len}
+            with translation.override(language):
+                assert outcome(ours, **values) == outcome(djangos, **values)
+
+
+def test_the_form_of_a_sentence_is_looked_up_once_for_a_language(monkeypatch):
+    source = f"{{% load i18n %}}{SENTENCES['translated']}"
+    template = engine_of({"page": source}).get_template("page")
+    with translation.override("zh-hans"):
+        chinese = template.render(Context({"word": "One"}))
+    assert template.render(Context({"word": "One"})) == "Actions for “One”" != chinese
+    monkeypatch.setattr("chatsite.compiled_templates.sentence_nodes.gettext", None)
+    with translation.override("zh-hans"):
+        assert template.render(Context({"word": "Two"})) == chinese.replace("One", "Two")
+
+
+def test_a_translation_that_is_wrong_is_left_to_django(monkeypatch):
+    template = engine_of({"page": "{% load i18n %}{% blocktranslate %}Send {{ word }}{% endblocktranslate %}"})
+    monkeypatch.setattr("chatsite.compiled_templates.sentence_nodes.gettext", lambda text: "%(another)s")
+    assert template.get_template("page").render(Context({"word": "it"})) == "Send it"
 
 
 def test_another_kind_of_id_has_an_address_of_its_own():

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from unittest import mock
 
 from django.utils import translation
 
-from chatsite.compiled_templates import fixed_nodes
+from chatsite.compiled_templates import fixed_nodes, sentence_nodes
 
 LETTER = "〇"
 # Places for values, markup and its entities stay as they are.
@@ -35,7 +35,9 @@ def one_letter_language() -> Iterator[None]:
     before = {name: getattr(translation._trans, name) for name in said}
     try:
         vars(translation._trans).update(said)
-        with mock.patch.object(fixed_nodes, "get_language", return_value=LETTER):  # whose texts templates keep apart
+        with ExitStack() as kept_apart:  # from what templates keep of other languages
+            for module in (fixed_nodes, sentence_nodes):
+                kept_apart.enter_context(mock.patch.object(module, "get_language", return_value=LETTER))
             yield
     finally:
         vars(translation._trans).update(before)

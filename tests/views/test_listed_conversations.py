@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from conversations.models import Conversation, Run
@@ -28,6 +30,17 @@ def request_of_alice(rf, alice):
     request = rf.get("/")
     request.user = alice
     return request
+
+
+def test_a_list_asks_for_nothing_that_is_not_there(client, alice, caplog):
+    """To find out that an entry's group lacks something takes longer than to render the entry."""
+    talk(alice, "One")
+    create_folder(alice, name="Work")
+    client.force_login(alice)
+    with caplog.at_level(logging.DEBUG, logger="django.template"):
+        page = client.get(reverse("conversations:list"), headers={"HX-Request": "true"})
+    assert "One" in page.content.decode()
+    assert [each.getMessage() for each in caplog.records if each.name == "django.template"] == []
 
 
 def test_a_folder_says_how_many_of_its_conversations_stand_under_starred(client, alice, request_of_alice):
