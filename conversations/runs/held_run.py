@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from conversations.models import Message, Run
 from conversations.services.replies.end_reply import Ending, end_reply
@@ -12,21 +12,13 @@ from conversations.services.windows.active_path import lock_if_streaming
 
 from .claim import ClaimedRun
 
-HELD = "SELECT FROM conversations_run WHERE id = %s AND attempt = %s AND state = 'running'"
-
 
 def end_held_reply(run: ClaimedRun, ending: Ending, *, content: str, reasoning: Reasoning) -> bool:
     """End the reply of *run*. Returns False, and changes nothing, if it has ended, or another worker has the run."""
     with transaction.atomic():
         if not lock_if_streaming(run.reply_id):
             return False
-        return _is_held(run) and end_reply(run.reply_id, ending, content=content, reasoning=reasoning)
-
-
-def _is_held(run: ClaimedRun) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(HELD, [run.id, run.attempt])
-        return cursor.fetchone() is not None
+        return end_reply(run.reply_id, ending, content=content, reasoning=reasoning, attempt=run.attempt)
 
 
 def hand_back_reply(

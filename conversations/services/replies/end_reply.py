@@ -56,7 +56,7 @@ FROM ended, LATERAL (
 """  # noqa: S608  # constants
 STREAMING = CompiledQuery(
     Message.objects.select_related("conversation__scenario")
-    .annotate(run_model=F("run__language_model"))
+    .annotate(run_model=F("run__language_model"), run_attempt=F("run__attempt"), run_state=F("run__state"))
     .only(
         "position",
         "content",
@@ -103,12 +103,22 @@ SHUT_OUT = Ending("stopped", ReplyAccessRevoked.code)
 INTERRUPTED = Ending("interrupted", ReplyInterrupted.code)
 
 
-def end_reply(reply_id: int, ending: Ending, *, content: str | None = None, reasoning: Reasoning | None = None) -> bool:
+def end_reply(
+    reply_id: int,
+    ending: Ending,
+    *,
+    content: str | None = None,
+    reasoning: Reasoning | None = None,
+    attempt: int | None = None,
+) -> bool:
     """Give the reply its final state, and its *content* and *reasoning* unless they are stored already.
 
-    Returns False, and changes nothing, if it has ended before: the first to end it wins.
+    With *attempt* only while its run is at that attempt: then the reply has to be locked. Returns False, and changes
+    nothing, if it has ended before: the first to end it wins.
     """
     if (reply := STREAMING.first(reply_id)) is None:
+        return False
+    if attempt is not None and (reply.run_state, reply.run_attempt) != ("running", attempt):  # type: ignore[attr-defined]  # annotated
         return False
     if content is not None and content != reply.content:
         reply.content, reply.content_tokens = content, 0
