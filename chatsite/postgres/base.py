@@ -54,6 +54,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         server = _server_in(self.settings_dict["EMBEDDED_DIR"])
         self.settings_dict.update(server.connection_settings())
 
+    def _set_autocommit(self, autocommit: bool) -> None:
+        """Tell psycopg, unless it is so already, as of each connection that comes from the pool."""
+        if self.connection.autocommit != autocommit:
+            super()._set_autocommit(autocommit)  # type: ignore[misc]  # not in the stubs
+
     def get_connection_params(self) -> dict[str, Any]:
         """Django asks for these before every connection, also before it takes one from the pool."""
         self.start_server()

@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
-from functools import partial, wraps
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
@@ -87,7 +87,6 @@ def _in(crew: ThreadPoolExecutor | None, function: Callable[P, R]) -> Callable[P
     tenth of what a short reply costs. Of a cancellation a thread that has begun learns nothing.
     """
 
-    @wraps(function)
     async def call_in_thread(*arguments: P.args, **named: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
         context = copy_context()
@@ -95,6 +94,7 @@ def _in(crew: ThreadPoolExecutor | None, function: Callable[P, R]) -> Callable[P
         work = partial(_call, function, *arguments, **named)
         return await loop.run_in_executor(crew, partial(context.run, work))
 
+    call_in_thread.__name__ = getattr(function, "__name__", call_in_thread.__name__)  # all of `wraps` that is read
     return call_in_thread
 
 

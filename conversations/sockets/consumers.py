@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from channels.consumer import get_handler_name
+from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import Error as DatabaseError
 from structlog.contextvars import bind_contextvars
@@ -111,6 +112,10 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
     async def dispatch(self, message: Mapping[str, Any]) -> None:
         """Call the method of an event. Channels closes connections in a thread first: `database_threads` does that."""
         await getattr(self, get_handler_name(message))(message)
+
+    async def websocket_disconnect(self, message: Mapping[str, Any]) -> None:
+        """End with the socket: there are no groups to leave, and connections are closed as in `dispatch`."""
+        raise StopConsumer
 
     async def connect(self) -> None:
         try:
