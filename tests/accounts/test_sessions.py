@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, SESSION_KEY, get_user
+from django.contrib.auth import BACKEND_SESSION_KEY, SESSION_KEY, get_backends, get_user, login, logout
+from django.contrib.auth.backends import ModelBackend
+from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -101,12 +103,12 @@ def test_a_session_without_anybody_signed_in_is_left_out(db):
     assert find_session_users([visitor.session_key, "forged"]) == {}
 
 
-def request_of(key):
+def request_of(key, middleware=SessionUserMiddleware):
     """A request with that session, as it leaves the middleware."""
     request = HttpRequest()
     request.COOKIES[settings.SESSION_COOKIE_NAME] = key
     TrackedSessionMiddleware(lambda _: HttpResponse()).process_request(request)
-    SessionUserMiddleware(lambda _: HttpResponse()).process_request(request)
+    middleware(lambda _: HttpResponse()).process_request(request)
     return request
 
 
@@ -142,6 +144,57 @@ def test_the_user_of_a_request_is_whom_django_finds(alice, change):
     change(alice)
     request = request_of(key)
     assert request.user == get_user(request)
+
+
+def sign_in_as_bob(request, bob):
+    login(request, bob, settings.AUTHENTICATION_BACKENDS[0])
+
+
+def sign_out_here(request, bob):
+    logout(request)
+
+
+def empty_session(request, bob):
+    request.session.flush()
+
+
+def take_new_key(request, bob):
+    request.session.cycle_key()
+
+
+def name_bob(request, bob):
+    request.session[SESSION_KEY] = str(bob.pk)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("change", [sign_in_as_bob, sign_out_here, empty_session, take_new_key, name_bob])
+def test_a_change_within_a_request_changes_its_user_as_with_django(alice, change, is_known):
+    bob, found = make_user("bob"), []
+    for middleware in (SessionUserMiddleware, AuthenticationMiddleware):
+        request = request_of(sign_in(alice), middleware)
+        if is_known:
+            assert request.user == alice
+        change(request, bob)
+        found.append((request.user.pk, request.session.get(SESSION_KEY)))
+    assert found[0] == found[1]
+
+
+def test_a_session_from_before_another_secret_key_gets_a_new_one(alice, settings):
+    key = sign_in(alice)
+    settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "another key" * 5
+    request = request_of(key)
+    assert request.user == alice
+    assert request.session.session_key != key
+    request.session.save()
+    assert request_of(request.session.session_key).user == alice
+    assert request_of(key).user.is_anonymous
+
+
+def test_the_users_of_all_backends_are_those_that_a_session_is_loaded_with():
+    """One with a `get_user` of its own has to be asked: `SessionStore.find_user` must leave its sessions to Django."""
+    for backend in get_backends():
+        for name in ("get_user", "user_can_authenticate"):
+            assert getattr(type(backend), name) is getattr(ModelBackend, name)
 
 
 def test_a_request_with_a_session_key_that_is_none_has_no_user(db):

@@ -1,6 +1,6 @@
-"""Session middleware that also stores when and where a session was last seen, and empties a browser that signs out.
+"""Middleware of a request's session and of its user, who is loaded with it.
 
-And that of a request's user, who is loaded with the session.
+It also stores when and where a session was last seen, and empties a browser that signs out.
 """
 
 from __future__ import annotations

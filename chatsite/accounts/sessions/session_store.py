@@ -94,7 +94,7 @@ class SessionStore(DatabaseStore):
         row = self._row
         if row is None or not Session._meta.get_field("user").is_cached(row):
             return None
-        return row.user if row.user and row.user.is_active and _names(data, row.user) else None
+        return row.user if row.user and row.user.is_active and _data_belongs_to(data, row.user) else None
 
     def create_model_instance(self, data: dict[str, Any]) -> Session:
         row = super().create_model_instance(data)
@@ -160,10 +160,10 @@ class ValidSessions:
 
 def belongs_to(session: Session, user: User) -> bool:
     """Return whether *session* is of *user* and was begun with the present password, as `get_user` checks."""
-    return _names(SessionStore().decode(session.session_data), user)
+    return _data_belongs_to(SessionStore().decode(session.session_data), user)
 
 
-def _names(data: Mapping[str, Any], user: User) -> bool:
+def _data_belongs_to(data: Mapping[str, Any], user: User) -> bool:
     """Return whether a session's *data* is of *user*, begun with the present password."""
     return (
         data.get(SESSION_KEY) == str(user.pk)
