@@ -64,6 +64,28 @@ def test_a_page_that_was_asked_for_before_writes_no_sql_and_asks_little(
     assert written == []
 
 
+def addresses_beside(conversation: Conversation) -> list[str]:
+    """Return what is asked for around the page of a conversation: a new one, and more of the thread and of the list."""
+    public_id = conversation.public_id
+    return [
+        reverse("conversations:new"),
+        reverse("conversations:thread", args=[public_id]) + "?before=3",
+        reverse("conversations:list"),
+        reverse("conversations:list") + f"?before=2030-01-01T00:00:00Z~{public_id.hex}",
+        reverse("conversations:place", args=[public_id]),
+        reverse("conversations:map", args=[public_id]),
+    ]
+
+
+def test_nor_is_sql_written_for_what_is_asked_for_around_it(client, alice, written):
+    for address in addresses_beside(make_full(alice)):
+        for _ in range(2):
+            assert client.get(address, headers={"hx-request": "true"}).status_code == 200
+        written.clear()
+        client.get(address, headers={"hx-request": "true"})
+        assert (address, written) == (address, [])
+
+
 @pytest.mark.parametrize(("make", "most"), [(make_empty, 8), (make_full, 9)])
 def test_so_does_a_snapshot(client, alice, written, django_assert_max_num_queries, make, most):
     address = reverse("conversations:sync", args=[make(alice).public_id])

@@ -15,7 +15,7 @@ from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.models import Conversation, Document, Folder, Run
 from conversations.models.run import RunState
 
-from .list_pages import PageEnd, newest_first, read_page
+from .list_pages import PageEnd, newest_first, read_page, that_follow
 
 # Begun by a picture that has not been sent, or by a message that was refused: nothing in it lasts.
 HOLDS_NOTHING = Q(
@@ -58,9 +58,11 @@ def list_conversations(
     One is listed from its first message, document, name or note on; a temporary one is not, unless it is kept. With
     *in_title*, those whose title has it; with a *folder*, those in it.
     """
-    if before is None and limit is not None and not in_title:
-        if folder is None:
+    if folder is None and limit is not None and not in_title:
+        if before is None:
             return _first_page.all(user.pk, place=place, limit=limit)
+        return _page_after.all(user.pk, before.moment, before.public_id, place=place, limit=limit)
+    if folder is not None and before is None and limit is not None and not in_title:
         return _first_page_of_folder.all(user.pk, folder.pk, place=place, limit=limit)
     found = _listed(user.pk, place)
     if folder is not None:
@@ -78,6 +80,13 @@ def _listed(owner_id: int, place: Place) -> QuerySet[Conversation]:
 @compiled_queryset
 def _first_page(owner_id: int, *, place: Place, limit: int) -> QuerySet[Conversation]:
     return newest_first(_listed(owner_id, place))[:limit]
+
+
+@compiled_queryset
+def _page_after(
+    owner_id: int, moment: dt.datetime, public_id: uuid.UUID, *, place: Place, limit: int
+) -> QuerySet[Conversation]:
+    return newest_first(that_follow(_listed(owner_id, place), PageEnd(moment, public_id)))[:limit]
 
 
 @compiled_queryset

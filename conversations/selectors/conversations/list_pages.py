@@ -44,9 +44,14 @@ class PageEnd(NamedTuple):
 def read_page(found: QuerySet[Listed], *, before: PageEnd | None, limit: int | None, by: str = ACTIVE) -> list[Listed]:
     """Return the first of *found*, or those that follow the end of another page."""
     if before is not None:
-        there = {by: before.moment, "public_id__gte": before.public_id}
-        found = found.filter(**{f"{by}__lte": before.moment}).exclude(**there)
+        found = that_follow(found, before, by=by)
     return list(newest_first(found, by=by)[:limit])
+
+
+def that_follow(found: QuerySet[Listed], end: PageEnd, *, by: str = ACTIVE) -> QuerySet[Listed]:
+    """Return those of *found* that follow the *end* of a page."""
+    there = {by: end.moment, "public_id__gte": end.public_id}
+    return found.filter(**{f"{by}__lte": end.moment}).exclude(**there)
 
 
 def newest_first(found: QuerySet[Listed], *, by: str = ACTIVE) -> QuerySet[Listed]:

@@ -213,7 +213,13 @@ def position_on(conversation: Conversation, moment: dt.datetime) -> int:
 
 
 def _has_newer(conversation: Conversation, page: MessagePage) -> bool:
-    return bool(page.messages) and conversation.messages.filter(active=True, position__gt=page.last_position).exists()
+    return bool(page.messages) and bool(_newer.first(conversation.pk, page.last_position))
+
+
+@compiled_queryset
+def _newer(conversation_id: int, position: int) -> QuerySet[Message, int]:
+    newer = Message.objects.filter(conversation_id=conversation_id, active=True, position__gt=position)
+    return newer.order_by("position").values_list("pk", flat=True)[:1]
 
 
 def thread_from(conversation: Conversation, from_position: int) -> MessagePage:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from chatsite.accounts.models import User
+from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.models import Scenario
 from conversations.models.scenario import PLAIN, WITH_TOOLS
 from conversations.selectors.conversations.scenarios import find_scenario
@@ -22,7 +24,7 @@ def default_scenario() -> Scenario:
 
     One with tools is made beside it: the default has none, because some providers refuse every request with tools.
     """
-    if found := Scenario.objects.filter(is_default=True).first():
+    if found := _default.first():
         return found
     try:
         with transaction.atomic():
@@ -30,3 +32,8 @@ def default_scenario() -> Scenario:
             return Scenario.objects.create(name=PLAIN, offered=True, is_default=True)
     except IntegrityError:  # another request was first
         return Scenario.objects.get(is_default=True)
+
+
+@compiled_queryset
+def _default() -> QuerySet[Scenario]:
+    return Scenario.objects.filter(is_default=True)
