@@ -21,7 +21,7 @@ from psycopg import conninfo, errors, sql
 
 from .data_folder import ROLE, SERVER_ENVIRONMENT, prepare_data_folder
 from .errors import PostgresDidNotStart, did_not_start
-from .server_files import PORT, ServerPaths, binaries, is_locked, lock_shared, open_beside_data, try_lock_exclusive
+from .server_files import PORT, ServerPaths, binaries, lock_shared, open_beside_data, try_lock_exclusive
 from .system_account import SystemAccount
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,6 @@ OTHER_HAS_IT = "Another process starts or stops the embedded PostgreSQL, or upgr
 OTHERS_SECONDS = 30.0  # for other processes that have just ended to leave
 STOP_TIMEOUT_SECONDS = 300.0  # it writes what is in memory to the disk first
 POLL_SECONDS = 0.01
-READY_SECONDS = 1.0  # that a server is taken to be ready which was, while its process lives and its lock is held
 KEEPER = Path(__file__).with_name("keeper.py")
 
 OPTIONS = {
@@ -65,7 +64,6 @@ class EmbeddedServer:
         self._held_locks = () if held_lock is None else (held_lock,)
         self._users_lock: int | None = None
         self._has_database = False
-        self._ready: tuple[int, float] | None = None  # the server's process id, and when it was found ready
 
     def connection_settings(self) -> dict[str, Any]:
         """Return the settings of Django's `DATABASES` with which to connect, once the server takes connections."""
@@ -76,16 +74,13 @@ class EmbeddedServer:
 
         From the first call on the server runs for as long as this process. Raises `PostgresDidNotStart`.
         """
-        if self._was_just_ready():  # each use of a connection asks, some twenty times for a reply
-            return self.paths.socket_dir
         try:
             self._lock_users_file()
-            process_id = self._wait_until_ready()
+            self._wait_until_ready()
         except OSError as error:
             raise PostgresDidNotStart(f"The embedded PostgreSQL can't be started: {error}") from error
         if not self._has_database:
             self._create_database()
-        self._ready = process_id, time.monotonic()
         return self.paths.socket_dir
 
     def set_aside(self, data: Path) -> None:
@@ -111,26 +106,18 @@ class EmbeddedServer:
 
     def leave(self) -> None:
         """Stop being a user of the server, which stops once no process is one."""
-        lock, self._users_lock, self._has_database, self._ready = self._users_lock, None, False, None
+        lock, self._users_lock, self._has_database = self._users_lock, None, False
         if lock is not None:
             os.close(lock)
 
-    def _find_ready_process(self) -> int | None:
-        """Return the process id of a server that takes connections, by what it wrote into its postmaster.pid."""
+    def is_ready(self) -> bool:
+        """Return whether a server takes connections, by what it wrote into its postmaster.pid."""
         try:
             lines = self.paths.postmaster_pid.read_text().splitlines()
         except FileNotFoundError:
-            return None
-        is_ours = len(lines) >= 8 and lines[4].strip() == str(self.paths.socket_dir)
-        is_ready = is_ours and lines[7].strip() == "ready" and is_alive(int(lines[0]))
-        return int(lines[0]) if is_ready else None
-
-    def _was_just_ready(self) -> bool:
-        if self._ready is None:
             return False
-        process_id, found_at = self._ready
-        is_recent = time.monotonic() - found_at < READY_SECONDS
-        return is_recent and is_alive(process_id) and is_locked(self.paths.lock)
+        is_ours = len(lines) >= 8 and lines[4].strip() == str(self.paths.socket_dir)
+        return is_ours and lines[7].strip() == "ready" and is_alive(int(lines[0]))
 
     def _lock_users_file(self) -> None:
         """Become a user of the server: hold a shared lock until this process ends."""
@@ -138,8 +125,7 @@ class EmbeddedServer:
             self.paths.data.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._users_lock = lock_shared(self.paths.users)
 
-    def _wait_until_ready(self) -> int:
-        """Return the server's process id, once it takes connections; start it if none runs."""
+    def _wait_until_ready(self) -> None:
         began = time.monotonic()
         was_started = was_told = False
         while True:
@@ -150,8 +136,8 @@ class EmbeddedServer:
                     raise did_not_start("The embedded PostgreSQL did not start.", log=self.paths.log)
                 self._start(lock)
                 was_started = True
-            elif process_id := self._find_ready_process():
-                return process_id
+            elif self.is_ready():
+                return
             elif time.monotonic() > began + START_TIMEOUT_SECONDS:
                 reason = f"The embedded PostgreSQL did not get ready in {START_TIMEOUT_SECONDS:g} seconds."
                 raise did_not_start(reason if was_started else f"{reason} {OTHER_HAS_IT}", log=self.paths.log)

@@ -92,21 +92,6 @@ def try_lock_exclusive(path: Path) -> int | None:
     return descriptor
 
 
-def is_locked(path: Path) -> bool:
-    """Return whether another process has the exclusive lock on *path*; no file is made."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
 def binaries() -> Path:
     """Return the folder of PostgreSQL 18's programs."""
     return _package() / "pginstall18" / "bin"
