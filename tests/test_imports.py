@@ -24,7 +24,7 @@ services · selectors · access · grounding · tools · reconciliation · live.
 models | providers · parsing | live
 chatsite.accounts | chatsite.backups | window_policies | metrics | tracing | example
 chatsite.postgres · chatsite.schema · chatsite.health
-core | chatsite.names | chatsite.configuration.secret_key
+core | chatsite.names | chatsite.addresses | chatsite.configuration.secret_key
 chatsite.command_line · chatsite.version · chatsite.folders · chatsite.checkup · chatsite.parent_process
 """
 

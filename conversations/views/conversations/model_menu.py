@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 
 from chatsite.accounts.models import User
+from chatsite.addresses import address_of
 from conversations.models import Conversation
 from conversations.providers.catalog.language_models import ConfiguredModel
 from conversations.services.language_models.model_choice import ModelChoice, choose_model, offered_models
@@ -114,4 +114,4 @@ def _url(conversation: Conversation, language_model: str, effort: str) -> str:
     chosen = {"language_model": language_model, "effort": effort}
     if conversation.pk is None:
         return new_address(conversation, scenario=str(conversation.scenario.pk), **chosen)
-    return f"{reverse('conversations:choose_model', args=[conversation.public_id])}?{urlencode(chosen)}"
+    return f"{address_of('conversations:choose_model', conversation.public_id)}?{urlencode(chosen)}"

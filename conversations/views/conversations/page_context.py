@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
 from chatsite.accounts.limits import effective_limits
+from chatsite.addresses import address_of
 from conversations.core.window.window_record import WindowRecord
 from conversations.forms.tool_choice import chosen_tools
 from conversations.models import Conversation, Folder, Scenario
@@ -278,10 +278,10 @@ def _urls(conversation: Conversation, folder_id: int | None) -> dict[str, str]:
     """Return the addresses that scripts ask."""
 
     def of_conversation(name: str) -> str:
-        return reverse(f"conversations:{name}", args=[conversation.public_id])
+        return address_of(f"conversations:{name}", conversation.public_id)
 
     return {
-        "new": reverse("conversations:new"),
+        "new": address_of("conversations:new"),
         "newHere": new_address_to_extend(conversation),
         "conversation": of_conversation("conversation"),
         "messages": of_conversation("post"),
@@ -294,9 +294,9 @@ def _urls(conversation: Conversation, folder_id: int | None) -> dict[str, str]:
         "webSearch": of_conversation("web_search"),
         "notes": of_conversation("notes"),
         "delete": of_conversation("delete"),
-        "newTemporary": f"{reverse('conversations:new')}?temporary=true",
-        "commands": reverse("conversations:commands") + "?" + (f"folder={folder_id}&" if folder_id else ""),
-        "newPrompt": reverse("conversations:new_saved_prompt"),
-        "prompts": reverse("conversations:saved_prompts"),
-        "estimate": reverse("conversations:estimate"),
+        "newTemporary": f"{address_of('conversations:new')}?temporary=true",
+        "commands": address_of("conversations:commands") + "?" + (f"folder={folder_id}&" if folder_id else ""),
+        "newPrompt": address_of("conversations:new_saved_prompt"),
+        "prompts": address_of("conversations:saved_prompts"),
+        "estimate": address_of("conversations:estimate"),
     }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 
 from chatsite.accounts.models import User
+from chatsite.addresses import address_of
 from conversations.models import Conversation
 from conversations.selectors.conversations.scenarios import ScenarioChoice
 
@@ -56,5 +56,5 @@ def _facts(scenario: ScenarioChoice) -> str:
 
 def _url(conversation: Conversation, scenario: ScenarioChoice) -> str:
     if conversation.pk is not None:
-        return reverse("conversations:scenario", args=[conversation.public_id])
+        return address_of("conversations:scenario", conversation.public_id)
     return new_address(conversation, scenario=str(scenario.pk))

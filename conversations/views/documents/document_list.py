@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.urls import reverse
 
+from chatsite.addresses import address_of
 from conversations.models import Conversation, Document, Folder, Scenario
 from conversations.selectors.conversations.documents import ListedDocument, list_documents
 from conversations.services.documents.documents import Place, largest_file_bytes
@@ -40,15 +40,15 @@ class Addresses:
 
     @property
     def list(self) -> str:
-        return reverse(f"conversations:{self.kind}_documents", args=[self.key])
+        return address_of(f"conversations:{self.kind}_documents", self.key)
 
     @property
     def add(self) -> str:
-        return reverse(f"conversations:add_{self.kind}_documents", args=[self.key])
+        return address_of(f"conversations:add_{self.kind}_documents", self.key)
 
     def of_document(self, action: str, document: Document) -> str:
         """Return where a document is downloaded (`download`), deleted (`delete`) or read again (`read_again`)."""
-        return reverse(f"conversations:{action}_{self.kind}_document", args=[self.key, document.public_id])
+        return address_of(f"conversations:{action}_{self.kind}_document", self.key, document.public_id)
 
 
 @dataclass(frozen=True, slots=True)
