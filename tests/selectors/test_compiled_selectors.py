@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
@@ -63,6 +64,8 @@ def choose(name: str, annotation: str, random: Random) -> Any:
         return timezone.now().astimezone(zone) - dt.timedelta(days=random.choice([-1, 1, 30]))
     if annotation == "dt.date":
         return timezone.now().date() - dt.timedelta(days=random.choice([-1, 0, 1, 4_000]))
+    if annotation == "uuid.UUID":
+        return random.choice([*Conversation.objects.values_list(name, flat=True), uuid.UUID(int=7)])
     stored = [*range(4)]
     if name != "position":
         model = random.choice(IDS[name])
