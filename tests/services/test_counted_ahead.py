@@ -21,6 +21,7 @@ from conversations.services.api.api_keys import make_key
 from conversations.services.api.ask_conversation import ask_conversation
 from conversations.services.api.ask_response import ask_response
 from conversations.services.api.prepare_chat import prepare_chat
+from conversations.services.language_models import model_context
 from conversations.services.language_models.model_choice import offered_models
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.post_message import post_message
@@ -42,6 +43,7 @@ def counted(monkeypatch):
         return encode(encoding, text)
 
     monkeypatch.setattr(tiktoken.Encoding, "encode_ordinary", count)
+    monkeypatch.setattr(model_context, "_kept_contexts", {})  # they count by what was there before
     tokenizer.count_text.cache_clear()
     yield held
     tokenizer.count_text.cache_clear()
