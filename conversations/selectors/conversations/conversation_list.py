@@ -119,9 +119,6 @@ def starred_in_folder(folder: Folder) -> int:
     return folder.conversations.filter(PLACES[Place.STARRED], deleted_at=None).count() if known is None else known
 
 
-LISTED = ("public_id", "title", "last_active_at", "starred", "archived", "folder_id")
-
-
 class ListedConversation(NamedTuple):
     """A conversation with what the list shows of it."""
 
@@ -131,6 +128,9 @@ class ListedConversation(NamedTuple):
     starred: bool
     archived: bool
     folder_id: int | None
+
+
+LISTED = ListedConversation._fields
 
 
 class ActiveConversation(NamedTuple):
