@@ -29,7 +29,14 @@ class Condition(NamedTuple):
     arguments: Sequence[Any]
 
 
-def insert_linked_rows(*instances: Model, only_if: Condition | None = None) -> bool:
+class LinkedUpdate(NamedTuple):
+    """An UPDATE by the same statement, FROM one of the new rows: `row0` is the first of them. It returns nothing."""
+
+    sql: str
+    arguments: Sequence[Any]
+
+
+def insert_linked_rows(*instances: Model, only_if: Condition | None = None, update: LinkedUpdate | None = None) -> bool:
     """Insert new *instances*, of which each may refer to those before it; no signal is sent.
 
     Afterwards they have their ids and database defaults. The SQL is made of names from the models only; values are
@@ -40,6 +47,9 @@ def insert_linked_rows(*instances: Model, only_if: Condition | None = None) -> b
     for index, instance in enumerate(instances):
         places = _places_of_values(instance, instances[:index], arguments)
         inserts.append(f"row{index} AS ({_insert(type(instance), places, is_conditional=only_if is not None)})")
+    if update:
+        inserts.append(f"updated AS ({update.sql})")
+        arguments += update.arguments
     rows = [f"row{index}" for index in range(len(instances))]
     selected = ", ".join(f"{row}.*" for row in rows)
     with connection.cursor() as cursor:

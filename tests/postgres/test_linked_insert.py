@@ -8,7 +8,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from chatsite.postgres.linked_insert import Condition, insert_linked_rows
+from chatsite.postgres.linked_insert import Condition, LinkedUpdate, insert_linked_rows
 from conversations.models import Completion, Message, Run
 from tests.support.people import begin, make_user
 
@@ -80,6 +80,24 @@ def test_they_are_inserted_only_if_the_query_finds_something(conversation, quest
     assert (inserted, Message.objects.count()) == ((False, 0) if archived else (True, 2))
     if inserted:
         assert values_of(reply) == values_of(Message.objects.get(pk=reply.pk))
+
+
+MOVE_HEAD = "UPDATE conversations_conversation AS own SET head_id = row1.id, title = %s FROM row1 WHERE own.id = %s"
+
+
+def test_an_update_goes_with_them_by_the_same_statement(conversation, question, reply, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        insert_linked_rows(question, reply, update=LinkedUpdate(MOVE_HEAD, ["100 % new", conversation.pk]))
+    conversation.refresh_from_db()
+    assert (conversation.head, conversation.title) == (reply, "100 % new")
+
+
+def test_nothing_is_updated_where_nothing_is_inserted(conversation, question, reply):
+    before = values_of(conversation)
+    update = LinkedUpdate(MOVE_HEAD, ["new", conversation.pk])
+    assert not insert_linked_rows(question, reply, only_if=Condition("SELECT WHERE false", []), update=update)
+    conversation.refresh_from_db()
+    assert values_of(conversation) == before
 
 
 def test_a_row_that_is_refused_leaves_none_behind(question, reply):

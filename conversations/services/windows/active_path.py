@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from chatsite.postgres.compiled_query import CompiledQuery
-from chatsite.postgres.linked_insert import insert_linked_rows
+from chatsite.postgres.linked_insert import LinkedUpdate, insert_linked_rows
 from conversations.core.api.item_ids import response_id
 from conversations.core.errors import ConversationNotFound, ReplyInProgress, ReplyInterrupted
 from conversations.live.fanout import publish_list_change
@@ -40,10 +40,11 @@ WITH RECURSIVE above AS (
 SELECT coalesce(max(CASE WHEN role = 'user' AND NOT is_last THEN position ELSE position + 1 END), 0)
 FROM above WHERE active
 """
-MOVE_HEAD = (
-    "UPDATE conversations_conversation SET head_id = %s, last_active_at = %s, title = %s, archived = false, "
-    "retention_ends_at = NULL WHERE id = %s"
-)
+MOVE_HEAD = """
+UPDATE conversations_conversation AS conversation SET head_id = {reply}.id, last_active_at = %s, title = %s,
+  archived = false, retention_ends_at = NULL
+FROM {reply} WHERE conversation.id = %s
+"""
 
 
 def lock_conversation(conversation: Conversation) -> Conversation:
@@ -149,16 +150,16 @@ def add_reply(
         reply_reserve_tokens=reply_reserve_tokens,
         parameters=conversation.parameters_of_run or {},
     )
-    insert_linked_rows(*([] if message.pk else [message]), reply, run)
-    _move_head(conversation, reply)
+    now, new = timezone.now(), [*([] if message.pk else [message]), reply, run]
+    move_head = MOVE_HEAD.format(reply=f"row{new.index(reply)}")
+    insert_linked_rows(*new, update=LinkedUpdate(move_head, [now, conversation.title, conversation.pk]))
+    conversation.head, conversation.last_active_at = reply, now
+    _leave_archive(conversation)
     return reply
 
 
-def _move_head(conversation: Conversation, head: Message) -> None:
-    """What goes on leaves the archive, and is not deleted soon: its owner works with it again."""
+def _leave_archive(conversation: Conversation) -> None:
+    """What goes on leaves the archive, as `MOVE_HEAD` stores, and is not deleted soon: its owner works with it."""
     if conversation.archived or conversation.retention_ends_at:
         conversation.archived, conversation.retention_ends_at = False, None
         transaction.on_commit(partial(publish_list_change, conversation.owner_id, [conversation.public_id]))
-    conversation.head, conversation.last_active_at = head, timezone.now()
-    with connection.cursor() as cursor:
-        cursor.execute(MOVE_HEAD, [head.pk, conversation.last_active_at, conversation.title, conversation.pk])
