@@ -42,31 +42,43 @@ LONGEST_BATCH_PAUSE_SECONDS = 900.0
 MOST_DOUBLINGS = 10
 
 
+class RowOpening:
+    """The opening of one row of the ledger: it is written once, however often the database has to be asked."""
+
+    def __init__(self) -> None:
+        self._key = uuid.uuid4()
+        self._has_been_tried = False
+
+    def open(self, open_completion: Callable[[uuid.UUID], Completion]) -> Completion:
+        """Open the row by its key, unless a try before this one has: its answer may have been lost."""
+        was_tried, self._has_been_tried = self._has_been_tried, True
+        if was_tried and (opened := _opened_before(self._key)):
+            return opened
+        try:
+            return open_completion(self._key)
+        except IntegrityError:  # the try before was still at it
+            if was_tried and (opened := _opened_before(self._key)):
+                return opened
+            raise
+
+
 async def open_row(open_completion: Callable[[uuid.UUID], Completion]) -> Completion:
     """Write the row of a request that is about to leave; cancelled meanwhile, settle it as not billed.
 
-    It is written once, however often the database has to be asked: *open_completion* gets the row's key.
+    *open_completion* gets the row's key.
     """
-    opening = asyncio.ensure_future(retry_while_database_down(partial(_open_once, open_completion, uuid.uuid4(), [])))
+    return await settle_if_cancelled(partial(RowOpening().open, open_completion), find_row=lambda opened: opened)
+
+
+async def settle_if_cancelled(opening: Callable[[], R], *, find_row: Callable[[R], Completion | None]) -> R:
+    """Return what *opening* returns, done in a thread; cancelled meanwhile, settle its row, if any, as not billed."""
+    task = asyncio.ensure_future(retry_while_database_down(opening))
     try:
-        return await finish_before_cancelling(opening)
+        return await finish_before_cancelling(task)
     except asyncio.CancelledError as cancelled:
         outcome = Outcome(not_billed=True, finish_reason="stopped", error_code="".join(cancelled.args))
-        if opening.exception() is None:
-            await finish_before_cancelling(settle_row(opening.result(), outcome))
-        raise
-
-
-def _open_once(open_completion: Callable[[uuid.UUID], Completion], key: uuid.UUID, tries: list[None]) -> Completion:
-    """Open the row with *key*, unless a try before this one has: its answer may have been lost."""
-    tries.append(None)
-    if len(tries) > 1 and (opened := _opened_before(key)):
-        return opened
-    try:
-        return open_completion(key)
-    except IntegrityError:  # the try before was still at it
-        if len(tries) > 1 and (opened := _opened_before(key)):
-            return opened
+        if task.exception() is None and (row := find_row(task.result())):
+            await finish_before_cancelling(settle_row(row, outcome))
         raise
 
 

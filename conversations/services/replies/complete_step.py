@@ -26,6 +26,7 @@ from conversations.access import lock_admitted
 from conversations.core.errors import (
     CompletionError,
     ContextTooLong,
+    ConversationError,
     EmptyReply,
     ProviderTimedOut,
     RoomUsedUpByReasoning,
@@ -57,6 +58,7 @@ from conversations.services.language_models.model_context import ModelContext, c
 from conversations.services.ledger.ledger import NewCompletion, open_completion, settle_completion
 from conversations.services.ledger.provider_attempts import (
     MOST_ATTEMPTS,
+    RowOpening,
     finish_before_cancelling,
     known_errors,
     open_row,
@@ -155,24 +157,27 @@ async def complete_step(
     may_call: bool = True,
     holder: RunHolder | None = None,
     store_calls: Callable[[StepProgress], object] = lambda _: None,
+    opened: Completion | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> StepProgress:
     """Ask the provider for the next step, appending its text to *sink*. Returns the answer, or the calls it asks for.
 
-    *prepare* chooses the window. What the step gave is stored in the transaction that settles its request, calls by
-    *store_calls*: a worker that is killed afterwards has lost nothing that was paid for. Raises the
-    `ConversationError` that ended the step. A cancellation closes the connection to the provider and settles the ledger
-    before it goes on; its message is the error code, empty if a person stopped the reply.
+    *prepare* chooses the window; *opened* is the row of its first attempt, if `open_ahead` has opened it. What the step
+    gave is stored in the transaction that settles its request, calls by *store_calls*: a worker that is killed
+    afterwards has lost nothing that was paid for. Raises the `ConversationError` that ended the step. A cancellation
+    closes the connection to the provider and settles the ledger before it goes on; its message is the error code, empty
+    if a person stopped the reply.
     """
     plan = partial(_plan, sink, may_call, holder)
     request = await plan(prepare())
     tightened = 0
     for attempt in itertools.count(1):
         try:
-            completion = await open_row(partial(open_step, request, attempt))
+            completion = opened or await open_row(partial(open_step, request, attempt))
         except LoopNotCovered:  # the money does not cover what may follow a call, but maybe an answer
             request = await plan(retry_while_database_down(partial(prepare_answer, request.prepared)))
             completion = await open_row(partial(open_step, request, attempt))
+        opened = None
         progress = StepProgress(request.may_call, request.prepared.tightening, request.model)
         try:
             await _attempt(request, completion, progress, sink, client, store_calls)
@@ -270,6 +275,22 @@ async def _with_pictures(request: CompletionRequest) -> CompletionRequest:
     if not digests:
         return request
     return replace(request, data_urls=await retry_while_database_down(partial(data_urls, digests)))
+
+
+def open_ahead(
+    prepared: PreparedReply, *, may_call: bool, holder: RunHolder | None, opening: RowOpening
+) -> Completion | None:
+    """Open the row of a step's first attempt in the thread that has just chosen its window: so one does for both.
+
+    None where pictures have to be scaled down before, or where the request is refused: `complete_step` asks again then,
+    once the page has been told of the window, and raises why.
+    """
+    if sizes_to_scale_to(prepared.window.prompt):
+        return None
+    try:
+        return opening.open(partial(open_step, StepRequest(prepared, may_call, holder), 1))
+    except (ConversationError, LoopNotCovered):
+        return None
 
 
 def open_step(request: StepRequest, attempt: int, opening_key: uuid.UUID | None = None) -> Completion:

@@ -21,7 +21,7 @@ from django.conf import settings
 from conversations.core.errors import EmptyReply, ReplyInterrupted, ToolStepsUsedUp, WorkerExhausted
 from conversations.core.prompt.finish_reasons import end_of
 from conversations.live.database_retries import retry_while_database_down
-from conversations.models import Message, Run, ToolCall
+from conversations.models import Completion, Message, Run, ToolCall
 from conversations.models.run import RunHolder
 from conversations.models.tool_call import ToolCallState
 from conversations.providers.clients.completions import CompletionClient
@@ -32,11 +32,11 @@ from conversations.services.grounding.recall import Recalled, recall, recalled_b
 from conversations.services.grounding.search_web import WebFindings, search_web
 from conversations.services.grounding.wait_for_documents import wait_for_documents
 from conversations.services.language_models.model_choice import reply_toolbox, takes_tools
-from conversations.services.ledger.provider_attempts import finish_before_cancelling
+from conversations.services.ledger.provider_attempts import RowOpening, finish_before_cancelling, settle_if_cancelled
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import NO_TOOLS, ProgramToolbox, Toolbox, withdrawn_tools
 
-from .complete_step import ReplySink, complete_step
+from .complete_step import ReplySink, complete_step, open_ahead
 from .end_reply import stored_reasoning
 from .prepare_reply import PreparedReply, load_reply, prepare_reply
 from .reasoning import NO_REASONING, Reasoning
@@ -83,8 +83,9 @@ class _Loop:
     *reply* is as it was read before the first request; *holder* holds its run; *position* is where it is now.
     *advertised_tools* go with each request; those in the *toolbox* may be called, as long as there is *time*. What a
     step learned about the window of a provider that names no limit holds for those after it: *tightening*. *first* is
-    the first window, where it has been chosen already: nothing is to be looked up for it. *without_recall* is the one
-    that told where recall may look. A reply that *is_continued* goes on behind its *text*, and calls no tools.
+    the first window, where it has been chosen already: nothing is to be looked up for it; *opened* is the row of its
+    request, if that was opened with it. *without_recall* is the one that told where recall may look. A reply that
+    *is_continued* goes on behind its *text*, and calls no tools.
     """
 
     reply: Message
@@ -99,6 +100,7 @@ class _Loop:
     time: ToolTime = field(default_factory=ToolTime)
     tightening: Decimal = Decimal(1)
     first: PreparedReply | None = None
+    opened: Completion | None = None
     without_recall: PreparedReply | None = None
     is_continued: bool = False
     was_requested: bool = False
@@ -148,7 +150,7 @@ async def make_reply(
     reply.
     """
     find_tools = find_tools or _scenario_tools
-    loop = await retry_while_database_down(partial(_load_loop, reply_id, find_tools, holder))
+    loop = await _begin(partial(_load_loop, reply_id, find_tools, holder))
     find_now = partial(_current_tools, reply_id, find_tools)
     runner = ToolRunner(find_now, loop.context, loop.time.left_seconds, loop.holder)
     grounding = await _look_up(loop, sink)
@@ -160,6 +162,7 @@ async def make_reply(
             await retry_while_database_down(partial(_save_loop, loop))
             return ReplyOutcome.AWAITING_APPROVAL
         prepare = partial(_choose_window, loop, grounding, recalled)
+        opened, loop.opened = loop.opened, None
         try:
             progress = await complete_step(
                 prepare,
@@ -168,6 +171,7 @@ async def make_reply(
                 may_call=loop.may_call,
                 holder=loop.holder,
                 store_calls=partial(_store_calls, loop),
+                opened=opened,
                 sleep=sleep,
             )
         except EmptyReply:
@@ -185,6 +189,25 @@ async def make_reply(
             return ReplyOutcome.COMPLETE
         loop.tightening, loop.text = progress.tightening, "".join(progress.pieces)
         sink.show_calls()
+
+
+async def _begin(load_loop: Callable[[], _Loop]) -> _Loop:
+    """Load the loop and, where nothing is to be waited for, open the row of its first request: in one thread.
+
+    A loop that was loaded is kept where the database has to be asked again: the row may be written, with its window.
+    """
+    making, opening, loaded = asyncio.current_task(), RowOpening(), list[_Loop]()
+
+    def begin() -> _Loop:
+        if not loaded:
+            loaded.append(load_loop())
+        [loop] = loaded
+        is_stopped = making is not None and making.cancelling()
+        if loop.first and not loop.first.window.record.recall.limit_tokens and not is_stopped:
+            loop.opened = open_ahead(loop.first, may_call=loop.may_call, holder=loop.holder, opening=opening)
+        return loop
+
+    return await settle_if_cancelled(begin, find_row=lambda loop: loop.opened)
 
 
 def _load_loop(reply_id: int, find_tools: FindTools, holder: RunHolder | None = None) -> _Loop:

@@ -35,6 +35,20 @@ async def test_a_row_of_the_ledger_that_was_opened_without_an_answer_is_opened_o
     assert all(row.ended_at for row in rows)
 
 
+async def test_the_window_of_a_row_that_was_opened_without_an_answer_is_the_one_that_is_sent(talk, monkeypatch):
+    monkeypatch.setattr(complete_step, "open_step", losing_answers(complete_step.open_step, most=1))
+    loaded, load_loop = [], make_reply._load_loop
+
+    def load_and_tell(*arguments):
+        loaded.append(load_loop(*arguments))
+        return loaded[-1]
+
+    monkeypatch.setattr(make_reply, "_load_loop", load_and_tell)
+    reply = await talk.ask(script())
+    row = await Completion.objects.aget(reply=reply)
+    assert (reply.state, len(loaded), bool(row.ended_at)) == ("complete", 1, True)
+
+
 def losing_answers(write, *, most=1_000):
     """Return *write* as it is seen by a client that does not get every first answer of two, at *most* so often."""
     done = 0

@@ -15,6 +15,7 @@ from conversations.providers.openai_api.completion_stream import CompletionEnd
 from conversations.runs.claim import claim_runs
 from conversations.runs.live_reply import StepText
 from conversations.runs.save_text import save_texts
+from conversations.services.replies import make_reply
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.people import post
 from tests.support.waiting import in_thread, wait_for_lock_waits, wait_until
@@ -149,6 +150,46 @@ async def test_a_stop_while_the_request_is_settled_keeps_its_calls_from_being_ru
     reply = await talk.end(making)
     assert (reply.state, tool.ran, len(talk.prompts())) == ("stopped", [], 1)
     assert (await in_thread(Completion.objects.get)).finish_reason == "tool_calls"
+
+
+async def test_a_stop_while_its_first_request_is_opened_leaves_a_settled_row_and_asks_for_nothing(talk):
+    reply, held, may_go = await posted(talk), threading.Event(), threading.Event()
+
+    def hold():
+        with transaction.atomic():
+            Run.objects.select_for_update().get(reply=reply)
+            held.set()
+            may_go.wait(PATIENCE_SECONDS)
+
+    holding = asyncio.ensure_future(in_thread(hold))
+    await in_thread(held.wait, PATIENCE_SECONDS)
+    making = talk.begin(reply)
+    await in_thread(wait_for_lock_waits)
+    making.cancel("reply_access_revoked")
+    may_go.set()
+    assert (await talk.end(making)).state == "stopped"
+    row = await in_thread(Completion.objects.get)
+    assert (row.finish_reason, row.error_code, row.cost_usd) == ("stopped", "reply_access_revoked", 0)
+    assert row.ended_at
+    assert not talk.prompts()
+    await holding
+
+
+async def test_a_stop_while_its_window_is_chosen_opens_no_row(talk, monkeypatch):
+    begun, may_go, load_loop = threading.Event(), threading.Event(), make_reply._load_loop
+
+    def load_late(*arguments):
+        begun.set()
+        may_go.wait(PATIENCE_SECONDS)
+        return load_loop(*arguments)
+
+    monkeypatch.setattr(make_reply, "_load_loop", load_late)
+    making = talk.begin(await posted(talk))
+    await in_thread(begun.wait, PATIENCE_SECONDS)
+    making.cancel()
+    may_go.set()
+    assert (await talk.end(making)).state == "stopped"
+    assert not await in_thread(Completion.objects.exists)
 
 
 async def test_a_stop_while_a_step_is_stored_does_not_bring_its_text_back(talk):

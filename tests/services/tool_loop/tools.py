@@ -46,7 +46,7 @@ class Texts:
 
     @property
     def reasoning(self) -> Reasoning:
-        return Reasoning(self.thoughts[-1], 1.0, self.reasoning_tokens)
+        return Reasoning(self.thoughts[-1] if self.thoughts else "", 1.0, self.reasoning_tokens)
 
     def show_web_search(self, *, lasts: bool) -> None:
         pass
@@ -80,7 +80,7 @@ class Texts:
 
     @property
     def text(self) -> str:
-        return self.steps[-1]
+        return self.steps[-1] if self.steps else ""
 
 
 def call(name: str = "look", /, **arguments: Any) -> dict[str, Any]:
