@@ -85,7 +85,6 @@ FLOORS_INSIDE = {
 # Package of others → the files of ours that may import it, as patterns with blanks between them.
 HIDDEN_IN = {
     "tiktoken": "conversations/providers/tokens/tokenizer.py",
-    "openai": "conversations/providers/openai_api/provider_connection.py",
     "genai_prices": "conversations/providers/catalog/published_prices.py",
     "httpx2": "conversations/providers/*/*.py",
     "aiohttp": "conversations/providers/*/*.py",

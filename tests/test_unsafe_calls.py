@@ -87,7 +87,7 @@ OF_A_REQUEST = {"request", "POST", "GET", "FILES", "body", "payload", "data", "f
 # What opens connections: file → why its address needs no guard of its own. All else goes through `providers/egress`.
 OPENS_CONNECTIONS = {
     "conversations/providers/egress/transport.py": "is the guard",
-    "conversations/providers/openai_api/provider_connection.py": "OPENAI_BASE_URL, which an operator sets",
+    "conversations/providers/openai_api/network_transport.py": "OPENAI_BASE_URL, which an operator sets",
     "conversations/providers/clients/model_list.py": "OPENAI_BASE_URL, when an operator asks for its models",
     "conversations/providers/clients/embeddings.py": "with the provider's transport",
     "conversations/providers/clients/web_search.py": "with a guarded transport",

@@ -135,3 +135,35 @@ async def test_an_answer_that_streams_does_not_keep_what_was_sent(upstream):
     async with aclosing(connection), aclosing(await connection.open_stream("/chat/completions", body)) as response:
         assert not response.request.content
         assert b"Hello" in b"".join([piece async for piece in response.aiter_raw()])
+
+
+@pytest.fixture
+async def proxy(monkeypatch):
+    """Yield the lines of all heads that came to a proxy, which the environment names and which answers each alike."""
+    lines = []
+
+    async def answer(reader, writer):
+        head = await reader.readuntil(b"\r\n\r\n")
+        lines.extend(head.decode().splitlines())
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        yield lines
+
+
+async def test_a_request_goes_through_the_proxy_of_the_environment(proxy):
+    async with aclosing(ProviderConnection("http://models.example.org/v1", "sk-1", connect_seconds=10)) as connection:
+        answer = await connection.post("/embeddings", {"input": "words"})
+    assert answer.content == b"{}"
+    assert proxy[0] == "POST http://models.example.org/v1/embeddings HTTP/1.1"
+    assert {"authorization: bearer sk-1", "user-agent: windowseat"} <= set(map(str.lower, proxy))
+
+
+async def test_what_an_address_asks_for_stays_behind_the_path(proxy):
+    base_url = "http://models.example.org/openai/?api-version=1"
+    async with aclosing(ProviderConnection(base_url, None, connect_seconds=10)) as connection:
+        await connection.post("/chat/completions", {})
+    assert proxy[0] == "POST http://models.example.org/openai/chat/completions?api-version=1 HTTP/1.1"

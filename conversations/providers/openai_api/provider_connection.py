@@ -1,20 +1,18 @@
-"""The connection to a provider, its timeouts, and its errors translated into our own. The only importer of openai."""
+"""The connection to a provider, its timeouts, and its errors translated into our own."""
 
 from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from types import TracebackType
 from typing import Any, Final
 
 import aiohttp
 import httpx2
-import openai
-from openai import AsyncOpenAI, AsyncStream, DefaultAioHttpClient
 
 from chatsite.health.exhaustion import exhaustion_of, find_exhaustion
 from conversations.core.errors import (
@@ -26,28 +24,30 @@ from conversations.core.errors import (
     StreamBroken,
     WorkerExhausted,
 )
-from conversations.providers.egress.answer_limits import PLAIN_HEADERS, limit_answer
-from conversations.providers.egress.broken_answers import KeptResponse
 from conversations.providers.egress.destinations import EgressRefused
-from conversations.providers.egress.unasked_answers import AskedConnector
 
+from .network_transport import NetworkClient
 from .provider_errors import Refusal, leave_out_words, redact, refusal_error, retry_after_seconds
 
-# The aiohttp transport reads "no limit" as its own default of 100 connections, so a number has to be named.
-CONNECTIONS: Final = 10_000
+_HEADERS: Final = {"accept": "application/json", "content-type": "application/json", "user-agent": "windowseat"}
 _SHORTEST_KEY: Final = 8  # what is shorter is a word such as "none", and may stand in a log
+
+
+class NotAnswered(Exception):
+    """A request got no answer, for the reason that is its cause: also one that no list of errors has."""
+
+
+class Refused(Exception):
+    """An answer whose status is not one of success, read whole: *body* is its JSON, or its text if it is none."""
+
+    def __init__(self, response: httpx2.Response, body: object) -> None:
+        super().__init__(f"Error code: {response.status_code}")
+        self.response = response
+        self.body = body
+
 
 # All that a request can raise. The order matters: the first class that fits decides.
 _ERRORS: Final[dict[type[Exception], type[CompletionError]]] = {
-    openai.APIResponseValidationError: MalformedStream,
-    openai.LengthFinishReasonError: MalformedStream,
-    openai.ContentFilterFinishReasonError: ProviderRejected,
-    openai.InvalidWebhookSignatureError: ProviderRejected,
-    openai.WebSocketConnectionClosedError: ProviderUnavailable,
-    openai.WebSocketQueueFullError: ProviderUnavailable,
-    openai.APITimeoutError: ProviderTimedOut,
-    openai.APIConnectionError: ProviderUnavailable,
-    openai.OpenAIError: ProviderRejected,  # the rest of them are about how the client was set up
     httpx2.DecodingError: MalformedStream,
     httpx2.UnsupportedProtocol: ProviderRejected,
     httpx2.LocalProtocolError: ProviderRejected,
@@ -67,11 +67,10 @@ _ERRORS: Final[dict[type[Exception], type[CompletionError]]] = {
     UnicodeEncodeError: ProviderRejected,  # a lone surrogate can't be sent
     ValueError: MalformedStream,  # neither JSON nor UTF-8
     RecursionError: MalformedStream,  # JSON that is nested more deeply than anything that is meant
+    NotAnswered: ProviderUnavailable,
 }
-KNOWN_ERRORS: Final = tuple(_ERRORS)
+KNOWN_ERRORS: Final[tuple[type[Exception], ...]] = (*_ERRORS, Refused)
 _DEPTH_OF_WORDS: Final = 8  # at which a refusal's body is read; Mistral's are at five
-# The package's other API errors hold the provider's own error object, sent as an answer or inside the stream.
-_WITHOUT_REFUSAL: Final = (openai.APIConnectionError, openai.APIResponseValidationError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,29 +99,43 @@ class ProviderConnection:
         connect_seconds: float,
         http_client: httpx2.AsyncClient | None = None,
     ) -> None:
-        # The package insists on a key; servers that need none, such as Ollama, do not look at it.
-        self._api_key = api_key or "none"
-        self._openai = AsyncOpenAI(
-            base_url=base_url,
-            api_key=self._api_key,
-            max_retries=0,
-            # Callers bound the other waits: the transport's timer would start again at every comment line.
-            timeout=httpx2.Timeout(None, connect=connect_seconds, pool=connect_seconds),
-            http_client=http_client or _http_client(),
-        )
+        self._api_key = api_key or "none"  # servers that need none, such as Ollama, do not look at it
+        self._base_url = httpx2.URL(base_url)
+        # Callers bound the other waits: the transport's timer would start again at every comment line.
+        self._timeout = httpx2.Timeout(None, connect=connect_seconds, pool=connect_seconds)
+        self._client = http_client or NetworkClient()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
         """Return the whole answer. Raises what `translated_errors` knows."""
-        return await self._openai.post(path, cast_to=httpx2.Response, body=body)
+        return await self._send(path, body, is_streamed=False)
 
     async def open_stream(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
         """Return the answer as soon as the provider has accepted the request. Raises what `translated_errors` knows."""
-        stream = await self._openai.post(path, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object])
-        return _without_body(stream.response)
+        return _without_body(await self._send(path, body, is_streamed=True))
+
+    async def _send(self, path: str, body: Mapping[str, Any], *, is_streamed: bool) -> httpx2.Response:
+        request = self._client.build_request(
+            "POST",
+            _join(self._base_url, path),
+            content=json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode(),
+            headers={**_HEADERS, "authorization": f"Bearer {self._api_key}"},
+            timeout=self._timeout,
+        )
+        try:
+            response = await self._client.send(request, stream=is_streamed)
+        except Exception as exc:
+            raise NotAnswered from exc
+        if not response.is_success:
+            try:
+                await response.aread()
+            finally:
+                await response.aclose()
+            raise Refused(response, _body_of(response))
+        return response
 
     @contextmanager
     def translated_errors(self, sent: Callable[[], Iterable[str]], *, in_stream: bool = False) -> Iterator[None]:
-        """Raise the errors of our tree in place of the package's, without the key and words of the texts *sent*."""
+        """Raise the errors of our tree in place of the network's, without the key and words of the texts *sent*."""
         try:
             yield
         except CompletionError as known:
@@ -140,7 +153,7 @@ class ProviderConnection:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._openai.close()
+        await self._client.aclose()
 
 
 class StreamTimeout:
@@ -214,10 +227,8 @@ class StreamTimeout:
 
 def to_completion_error(exc: Exception, *, in_stream: bool = False) -> CompletionError:
     """Return the error of our tree for *exc*; *in_stream* when the provider had already accepted the request."""
-    if isinstance(exc, openai.APIStatusError):
+    if isinstance(exc, Refused):
         return refusal_error(_refusal(exc))
-    if isinstance(exc, openai.APIError) and not isinstance(exc, _WITHOUT_REFUSAL):
-        return refusal_error(Refusal(exc.message, body=exc.body))
     cause = _innermost_cause(exc)
     error = next(error for known, error in _ERRORS.items() if isinstance(cause, known))
     if error is ProviderUnavailable and not in_stream and (lacking := exhaustion_of(exc) or find_exhaustion()):
@@ -249,27 +260,35 @@ def _innermost_cause(exc: Exception) -> Exception:
     return cause
 
 
-def _refusal(exc: openai.APIStatusError) -> Refusal:
+def _refusal(refused: Refused) -> Refusal:
+    body = refused.body.get("error", refused.body) if isinstance(refused.body, Mapping) else refused.body
+    told = body.get("message") if isinstance(body, Mapping) else None
+    words = ["-", told] if isinstance(told, str) and told else _words_of(body)
     return Refusal(
-        " ".join([exc.message, *_unread_words(exc.body)]),
-        status_code=exc.status_code,
-        body=exc.body,
-        retry_after_seconds=retry_after_seconds(exc.response.headers, now=dt.datetime.now(dt.UTC)),
-        request_id=provider_request_id(exc.response),
+        " ".join([str(refused), *words]),
+        status_code=refused.response.status_code,
+        body=body,
+        retry_after_seconds=retry_after_seconds(refused.response.headers, now=dt.datetime.now(dt.UTC)),
+        request_id=provider_request_id(refused.response),
     )
 
 
-def _unread_words(body: object) -> Iterator[str]:
-    """Yield what a refusal says where the package finds nothing: it reads a `message` that is text, and no other shape.
+def _body_of(response: httpx2.Response) -> object:
+    """Return the JSON of *response*, or its text where that is none."""
+    text = response.text.strip()
+    try:
+        body: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return body
+
+
+def _words_of(body: object, *, depth: int = 0) -> Iterator[str]:
+    """Yield what a refusal says whose `message` is no text.
 
     As Mistral and all on FastAPI write it, {"detail": [{"loc": ["body", "stream_options"], "msg", "input"}]}: what was
     sent, which is quoted there, is left out.
     """
-    if not (isinstance(body, Mapping) and isinstance(body.get("message"), str) and body["message"]):
-        yield from _words_of(body)
-
-
-def _words_of(body: object, *, depth: int = 0) -> Iterator[str]:
     if isinstance(body, str):
         yield body
         return
@@ -281,6 +300,12 @@ def _words_of(body: object, *, depth: int = 0) -> Iterator[str]:
             yield from _words_of(each, depth=depth + 1)
 
 
+def _join(base_url: httpx2.URL, path: str) -> httpx2.URL:
+    """Return the address of *path*, which begins with a slash, below *base_url*, whose query stays."""
+    folder, mark, query = base_url.raw_path.partition(b"?")
+    return base_url.copy_with(raw_path=folder.removesuffix(b"/") + path.encode() + mark + query)
+
+
 def _without_body(response: httpx2.Response) -> httpx2.Response:
     """Let *response* forget what was sent: a prompt with pictures has megabytes, and a reply streams for minutes."""
     response.request = httpx2.Request(response.request.method, response.request.url)
@@ -289,26 +314,3 @@ def _without_body(response: httpx2.Response) -> httpx2.Response:
 
 def provider_request_id(response: httpx2.Response) -> str:
     return response.headers.get("x-request-id") or response.headers.get("request-id") or ""
-
-
-def _http_client() -> httpx2.AsyncClient:
-    """Return a client on aiohttp, which stays linear with many connections. A redirect would carry the prompt away."""
-    client = DefaultAioHttpClient(
-        follow_redirects=False,
-        headers=PLAIN_HEADERS,
-        event_hooks={"response": [limit_answer]},
-        limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=100),
-    )
-    transports: list[Any] = [client._transport, *client._mounts.values()]  # the others are of HTTPS_PROXY and its like
-    for transport in filter(None, transports):
-        transport.client = partial(_open_session, transport)
-    return client
-
-
-def _open_session(transport: Any) -> aiohttp.ClientSession:
-    """Return the session that the package would make for *transport*, with a connector of ours."""
-    limits: httpx2.Limits = transport.limits
-    connector = AskedConnector(
-        keepalive_timeout=limits.keepalive_expiry, ssl=transport.ssl_context, limit=limits.max_connections or 0
-    )
-    return aiohttp.ClientSession(connector=connector, response_class=KeptResponse)
