@@ -7,11 +7,12 @@ them in `var/fonts` for the next start. `static/css/typeface.css` names them.
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
-import os
-from collections.abc import Iterable, Iterator, Mapping
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import metadata, resources
-from io import BytesIO
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from typing import Any
 from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
 
+from chatsite.configuration.font_subset import FEATURES, NAMES_KEPT
 from chatsite.configuration.site import MADE_FILES_DIR
+from chatsite.folders import CODE
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +36,6 @@ LETTERS = {
     ),
     "latin-ext": "U+100-130, U+132-151, U+154-17F, U+192, U+1CD-1DC, U+1E6-1E7, U+1FA-1FF, U+218-21B, U+1E80-1EF9",
 }
-FEATURES = ("kern", "tnum")  # pairs of letters, and digits of one width for columns
-NAMES_KEPT = (0, 1, 2, 3, 4, 5, 6, 13, 14)  # the copyright and the licence stay in the file
 FOLDER = MADE_FILES_DIR / "fonts"
 
 
@@ -72,47 +73,21 @@ def typeface_files() -> dict[str, Path]:
     """Return where each file is, by its path among the static files; make those that are not there yet."""
     sources = {weight: _carried_folder() / file for weight, file in WEIGHTS.items()}
     files: dict[str, Path] = {}
+    missing: list[tuple[Path, str, Path]] = []
     try:
         folder = FOLDER / _fingerprint(sources.values())
         for letters, weight in product(LETTERS, WEIGHTS):
             file = files[f"fonts/inter-{letters}-{weight}.woff2"] = folder / f"{letters}-{weight}.woff2"
             if not file.is_file():
-                _write(file, subset_font(sources[weight].read_bytes(), LETTERS[letters]))
-    except (OSError, ImportError) as error:
+                missing.append((sources[weight], LETTERS[letters], file))
+        if missing:
+            _make(missing)
+    except OSError as error:
         logger.warning("The font files are not made smaller, so pages fetch larger ones: %s", error)
         return {
             f"fonts/inter-{letters}-{weight}.woff2": sources[weight] for letters, weight in product(LETTERS, WEIGHTS)
         }
     return files
-
-
-def subset_font(woff2: bytes, unicode_range: str) -> bytes:
-    """Return the font with the letters of *unicode_range* (as CSS writes it) alone, as woff2."""
-    from fontTools import subset  # takes a third of a second, and most starts find the files
-    from fontTools.ttLib import TTFont
-
-    options = subset.Options()
-    options.layout_features = list(FEATURES)
-    options.name_IDs = list(NAMES_KEPT)
-    options.hinting = False
-    options.notdef_outline = True
-    font = TTFont(BytesIO(woff2), recalcTimestamp=False)
-    subsetter = subset.Subsetter(options)
-    subsetter.populate(unicodes=code_points(unicode_range))
-    subsetter.subset(font)
-    font.flavor = "woff2"
-    written = BytesIO()
-    font.save(written)
-    return written.getvalue()
-
-
-def code_points(unicode_range: str) -> set[int]:
-    """Return the code points that CSS writes as `U+20-7E, U+A0`."""
-    found: set[int] = set()
-    for part in unicode_range.split(","):
-        first, _, last = part.strip().removeprefix("U+").partition("-")
-        found.update(range(int(first, 16), int(last or first, 16) + 1))
-    return found
 
 
 def _carried_folder() -> Path:
@@ -128,9 +103,16 @@ def _fingerprint(sources: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _write(file: Path, content: bytes) -> None:
-    """At once: several processes may start at the same time."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_suffix(f".{os.getpid()}")
-    unfinished.write_bytes(content)
-    unfinished.replace(file)
+def _make(jobs: Sequence[tuple[Path, str, Path]]) -> None:
+    """Write each file (source, letters, file) in a process of its own. Raises an `OSError` with its last words."""
+    made = subprocess.run(  # our own program
+        (sys.executable, "-P", "-B", "-m", "chatsite.configuration.font_subset"),
+        input=json.dumps([[str(source), letters, str(file)] for source, letters, file in jobs]),
+        env={"PYTHONPATH": str(CODE), "LC_ALL": "C.UTF-8"},
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if made.returncode != 0:
+        raise OSError(made.stderr.strip().rpartition("\n")[2] or f"exit code {made.returncode}")

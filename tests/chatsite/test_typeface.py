@@ -9,6 +9,7 @@ from django.contrib.staticfiles import finders
 from fontTools.ttLib import TTFont
 
 from chatsite.configuration import typeface
+from chatsite.configuration.font_subset import code_points, subset_font
 from tests.support.source import PROJECT
 
 SHEETS = [PROJECT / "static/css/typeface.css", PROJECT / "static/unfold/fonts/inter/styles.css"]
@@ -41,13 +42,13 @@ def test_a_face_has_the_letters_that_its_file_has(sheet):
     faces = re.findall(r'fonts/inter-([a-z-]+)-\d+\.woff2"\) format\("woff2"\); unicode-range: ([^;]+);', text)
     assert faces
     for letters, unicode_range in faces:
-        assert typeface.code_points(unicode_range) == typeface.code_points(typeface.LETTERS[letters])
+        assert code_points(unicode_range) == code_points(typeface.LETTERS[letters])
 
 
 def test_a_file_keeps_its_letters_kerning_even_digits_and_licence():
     font = TTFont(typeface.typeface_files()["fonts/inter-latin-400.woff2"])
     soft_hyphen = {0xAD}  # browsers draw it as a hyphen
-    assert set(font.getBestCmap()) == typeface.code_points(typeface.LETTERS["latin"]) - soft_hyphen
+    assert set(font.getBestCmap()) == code_points(typeface.LETTERS["latin"]) - soft_hyphen
     assert {record.FeatureTag for record in font["GSUB"].table.FeatureList.FeatureRecord} == {"tnum"}
     assert {record.FeatureTag for record in font["GPOS"].table.FeatureList.FeatureRecord} == {"kern"}
     assert "SIL Open Font License" in font["name"].getDebugName(13)
@@ -56,7 +57,7 @@ def test_a_file_keeps_its_letters_kerning_even_digits_and_licence():
 def test_the_same_file_comes_out_each_time():
     """Otherwise each build would give it another hashed name."""
     carried = typeface._carried_folder() / typeface.WEIGHTS[400]
-    first, second = (typeface.subset_font(carried.read_bytes(), "U+41-5A") for _ in range(2))
+    first, second = (subset_font(carried.read_bytes(), "U+41-5A") for _ in range(2))
     assert first == second
     assert len(TTFont(BytesIO(first)).getBestCmap()) == 26
 
