@@ -22,7 +22,6 @@ from conversations.providers.catalog.embedding_models import (
 )
 from conversations.providers.catalog.language_models import demo_is_used, language_models
 from conversations.providers.egress.destinations import EgressRefused, named_destination
-from conversations.tools.registry import registry
 from conversations.window_policies import make_policy
 
 FREE_CONNECTIONS = """
@@ -194,7 +193,11 @@ def check_window_policies(app_configs: Sequence[AppConfig] | None, **kwargs: Any
 
 @register
 def check_tools(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Warn of functions that can't be tools: the site does without them."""
+    """Warn of functions that can't be tools: the site does without them. It is known of the built-in ones."""
+    if not settings.TOOL_MODULES:
+        return []
+    from conversations.tools.registry import registry  # which a site without tools does without
+
     hint = "TOOL_MODULES holds dotted paths of modules whose functions have the decorator @tool, by commas."
     return [checks.Warning(f"Tools: {problem}.", hint=hint, id="conversations.W005") for problem in registry().problems]
 

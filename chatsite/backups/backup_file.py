@@ -26,9 +26,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import pyrage
+if TYPE_CHECKING:
+    import pyrage  # loaded when a backup is encrypted or read: each web process imports this module
 
 FORMAT = 1
 HEAD, KEY, CONTENTS, DATABASE, END = "windowseat-backup.json", "key.age", "contents.json", "database/", "end.json"
@@ -161,6 +162,8 @@ def _put_in_place(path: Path, target: Path) -> None:
 def _write_members(
     draft: IO[bytes], head: BackupHead, *, contents: Mapping[str, Any], parts: Iterable[bytes], passphrase: str
 ) -> None:
+    import pyrage
+
     key = pyrage.x25519.Identity.generate() if passphrase else None
     digest = hashlib.sha256()
     with tarfile.open(fileobj=draft, mode="w|", format=tarfile.PAX_FORMAT) as archive:
@@ -239,6 +242,8 @@ class BackupFile:
         Who does not know the passphrase can't make a file that is read with it: where there is one, nothing that is
         not encrypted is taken.
         """
+        import pyrage
+
         is_encrypted = self.read_head().is_encrypted
         if is_encrypted and not self._passphrase:
             raise BackupUnreadable(
@@ -269,6 +274,8 @@ class BackupFile:
 
     def _unlock(self, data: bytes) -> pyrage.x25519.Identity:
         """Return the key of the parts. It takes a second, so that guessing does, too: once for each key is enough."""
+        import pyrage
+
         if self._unlocked and self._unlocked[0] == data:
             return self._unlocked[1]
         self._require_memory(data)

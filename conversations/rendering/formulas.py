@@ -11,7 +11,6 @@ from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
 from django.utils.html import escape
-from latex2mathml.converter import Converter
 from markdown_it import MarkdownIt
 from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
@@ -89,6 +88,8 @@ def render_formula(source: str, *, display: bool, written: str) -> str:
 def _to_mathml(source: str, display: str) -> str:
     if len(source) > MAX_FORMULA_CHARACTERS or _DEFINITION.search(source):
         raise FormulaTooComplex
+    from latex2mathml.converter import Converter  # a megabyte of symbols, which few replies have
+
     root = Converter(display=display).convert_to_element(_with_known_environments(source))
     _tidy(root, MAX_FORMULA_DEPTH)
     return tostring(root, encoding="unicode")

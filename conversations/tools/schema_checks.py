@@ -13,14 +13,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
-from jsonschema.validators import extend, validator_for
-from referencing import Registry
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError  # loaded with the first call of a tool: three megabytes
 
-Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
+Keyword = Callable[[Any, Any, Any, Any], "Iterator[ValidationError] | None"]
 
 MOST_STEPS = 100_000
 MOST_SECONDS = 1.0
@@ -74,6 +72,10 @@ _work: ContextVar[_WorkLimit] = ContextVar("work")
 
 def find_mistakes(value: Any, schema: Any) -> list[str]:
     """Return what is wrong with *value*, a sentence each, none if it fits. Raises `UnusableSchema`."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import validator_for
+    from referencing import Registry
+
     token = _work.set(_WorkLimit())
     try:
         draft = validator_for(schema, default=Draft202012Validator)
@@ -92,6 +94,8 @@ def find_mistakes(value: Any, schema: Any) -> list[str]:
 @cache
 def _counting(draft: Any) -> Any:
     """Return a validator of *draft* whose keywords count their work, without those that can't be bounded."""
+    from jsonschema.validators import extend
+
     checked = {name: _counted(keyword) for name, keyword in draft.VALIDATORS.items()}
     ignored = dict.fromkeys(NOT_CHECKED & checked.keys(), _ignore)
     return extend(draft, {**checked, **ignored, "additionalProperties": _counted(_additional_properties(draft))})

@@ -13,7 +13,6 @@ from conversations.core.tools.tool_spec import BUILT_IN, OWN, ToolSpec
 from conversations.models import Scenario
 
 from .mcp_tools import all_tools_key, mcp_tools, offered_mcp_tools
-from .registry import registry
 from .tool import Tool, ToolContext
 
 
@@ -52,6 +51,13 @@ SOURCES_OF_FUNCTIONS = (BUILT_IN, OWN)
 NO_PARAMETERS = {"type": "object", "properties": {}}
 
 
+def python_tools() -> Mapping[str, Tool]:
+    """Return the built-in tools and the site's own."""
+    from .registry import registry  # takes a tenth of a second once, and 10 MB for pydantic
+
+    return registry().tools
+
+
 def scenario_toolbox(scenario: Scenario) -> Toolbox:
     """Return the tools that *scenario* allows, as far as they are there. Asks the database only for MCP servers' tools.
 
@@ -60,7 +66,7 @@ def scenario_toolbox(scenario: Scenario) -> Toolbox:
     """
     if not scenario.tools:
         return NO_TOOLS
-    functions = registry().tools
+    functions = python_tools()
     own = (functions[name] for name in scenario.tools if name in functions)
     return Toolbox.of(chain(own, mcp_tools(scenario)))
 
@@ -70,7 +76,7 @@ def offered_tools(owner: User | None) -> list[OfferedTool]:
 
     A scenario of the site (*owner* None) may have the tools of all servers; a user's those of servers that are offered.
     """
-    offered = [OfferedTool(name, tool.spec) for name, tool in registry().tools.items()]
+    offered = [OfferedTool(name, tool.spec) for name, tool in python_tools().items()]
     remote = (tool.spec for tool in offered_mcp_tools(is_site_owned=owner is None))
     return [*offered, *(OfferedTool(spec.name, spec) for spec in remote)]
 

@@ -13,6 +13,7 @@ import tarfile
 import tracemalloc
 from random import Random
 
+import pyrage
 import pytest
 
 from chatsite.backups import backup_file
@@ -42,7 +43,7 @@ def locked(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def opened_key(locked):
-    return backup_file.pyrage.passphrase.decrypt(member(locked, "key.age"), PASSPHRASE)
+    return pyrage.passphrase.decrypt(member(locked, "key.age"), PASSPHRASE)
 
 
 def test_it_is_read_as_it_was_written(tmp_path):
@@ -91,7 +92,7 @@ def test_one_with_a_changed_byte_is_refused_or_reads_the_same(tmp_path, monkeypa
     whole = path.read_bytes()
     if passphrase:
         opened = Opened(member(path, "key.age"), request.getfixturevalue("opened_key"))
-        monkeypatch.setattr(backup_file.pyrage, "passphrase", opened)
+        monkeypatch.setattr(pyrage, "passphrase", opened)
     refused = 0
     for place in Random(5).sample(range(len(whole)), 300):
         changed = bytearray(whole)
@@ -113,7 +114,7 @@ class Opened:
 
     def decrypt(self, data, passphrase):
         if data != self._sealed:
-            raise backup_file.pyrage.DecryptError
+            raise pyrage.DecryptError
         return self._key
 
 

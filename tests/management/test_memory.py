@@ -49,6 +49,27 @@ from django.urls import get_resolver
 get_resolver().url_patterns
 sys.exit("redis" in sys.modules)
 """
+# What few requests need, or processes of their own alone.
+LOADED_LATER = (
+    *("PIL", "docx", "fontTools", "genai_prices", "griffe", "jsonschema", "latex2mathml", "lxml", "mcp", "numpy"),
+    *("openai", "pydantic", "pypdf", "pyrage", "tokenizers"),
+)
+START = """
+import os, sys
+os.environ |= {
+    "DJANGO_SETTINGS_MODULE": "chatsite.settings",
+    "ENV_FILE": os.devnull,
+    "OPENAI_BASE_URL": "http://localhost:11434/v1",
+    "LANGUAGE_MODELS": "llama3.2 context_window=8192",
+}
+import chatsite.asgi
+from django.core.management import call_command
+from conversations.management.commands import run_worker, serve
+call_command("check", verbosity=0)
+serve.load_tokenizers()
+serve.load_listed_prices()
+print(*sys.modules)
+"""
 VOCABULARY = """
 import sys
 from conversations.providers.tokens.tokenizer import count_text
@@ -102,6 +123,11 @@ def test_threads_share_two_arenas():
 
 def test_a_site_without_redis_loads_no_client_of_it():
     run(WITHOUT_REDIS)
+
+
+def test_a_start_loads_nothing_that_few_requests_need():
+    """A local provider is in no price list. Together these take 50 MB."""
+    assert not {*run(START).split()} & {*LOADED_LATER}
 
 
 def test_a_vocabulary_is_in_memory_once():

@@ -30,6 +30,7 @@ from conversations.runs.pool_notes import PoolNotes
 from conversations.runs.webhook_sender import WebhookSender
 from conversations.runs.worker import DRAIN_SECONDS, Worker
 from conversations.services.language_models.model_context import load_tokenizers
+from conversations.services.language_models.prices import load_listed_prices
 from conversations.tracing import begin_tracing, end_tracing
 
 STOPPING_SECONDS = DRAIN_SECONDS + ENDING_SECONDS
@@ -52,6 +53,7 @@ class Command(LongRunningCommand):
         else:
             say_ready, say_stopping = MainProcess(line, ending_seconds=STOPPING_SECONDS).say_ready, lambda: None
         load_tokenizers()
+        load_listed_prices()
         begin_tracing()
         begin_serving()
         uvloop.run(work(say_ready=say_ready, say_stopping=say_stopping))

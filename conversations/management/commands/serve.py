@@ -37,6 +37,7 @@ from conversations.management.supervisor import GaveUp, Program, Supervisor
 from conversations.metrics import shared_metrics
 from conversations.runs.worker import DRAIN_SECONDS
 from conversations.services.language_models.model_context import load_tokenizers
+from conversations.services.language_models.prices import load_listed_prices
 from conversations.tracing import begin_tracing, end_tracing
 
 MAX_FRAME_BYTES = 256 * 1024
@@ -153,6 +154,7 @@ def programs(listener: int) -> list[Program]:
 def begin_work() -> None:
     """Load what replies need, and begin to serve the database's answers within their limits."""
     load_tokenizers()
+    load_listed_prices()
     begin_tracing()
     begin_serving()
 

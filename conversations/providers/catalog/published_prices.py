@@ -11,6 +11,9 @@ unasked. Left out are the more expensive options of a request (a cache kept for 
 sampling parameters), and all that is not text: audio, images, documents, searches. A model that bills an ordinary text
 request in further units, such as a fee for each or reasoning at a price of its own, has no price here: any cost that we
 named would be wrong. All can be set in the settings or the admin.
+
+The package takes 13 MB, and 8 more where nothing else needs pydantic. So it is loaded for a provider that it may know:
+one with a name of the public internet.
 """
 
 from __future__ import annotations
@@ -18,15 +21,18 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
-
-import genai_prices
-from genai_prices.data_snapshot import get_snapshot
-from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
+from importlib.metadata import version
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from conversations.core.money.unit_prices import PRICE_DECIMALS, PRICE_NAMES, PriceTier, UnitPrices
 
-ListedPrice = Decimal | TieredPrices | None
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
+
+    ListedPrice = Decimal | TieredPrices | None
+
 COVERED = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok")  # in the order of PRICE_NAMES
 MAKERS = ("https://api.openai.com/v1", "https://api.anthropic.com")  # whose models the exports that are imported name
 # Parts of the names of prices that a request for text has no use for.
@@ -52,7 +58,7 @@ def unit_prices(language_model: str, *, base_url: str, at: dt.datetime) -> UnitP
     prices = [getattr(listed, name) for name in COVERED]
     if prices[:2] == [None, None] or not _is_covered(listed):
         return None
-    source = f"genai-prices {genai_prices.__version__}: {provider.id}/{model.id} on {at.astimezone(dt.UTC):%Y-%m-%d}"
+    source = f"genai-prices {version('genai-prices')}: {provider.id}/{model.id} on {at.astimezone(dt.UTC):%Y-%m-%d}"
     return UnitPrices(**_at(prices, input_tokens=0), source=source, tiers=_tiers(prices))
 
 
@@ -69,10 +75,24 @@ def published_context_window(language_model: str) -> int | None:
 
 
 def _find(language_model: str, base_url: str) -> tuple[Provider, ModelInfo] | None:
+    if not _is_public_name(base_url):
+        return None
+    from genai_prices.data_snapshot import get_snapshot
+
     try:
         return get_snapshot().find_provider_model(language_model, None, None, base_url)
     except LookupError:
         return None
+
+
+def _is_public_name(base_url: str) -> bool:
+    """Tell whether the server of *base_url* has a name with a dot in it, as no machine at home needs."""
+    host = (urlsplit(base_url).hostname or "").removesuffix(".")
+    try:
+        ip_address(host)
+    except ValueError:
+        return "." in host
+    return False
 
 
 def _is_covered(listed: ModelPrice) -> bool:
@@ -82,6 +102,8 @@ def _is_covered(listed: ModelPrice) -> bool:
 
 
 def _tiers(prices: Sequence[ListedPrice]) -> tuple[PriceTier, ...]:
+    from genai_prices.types import TieredPrices
+
     starts = {tier.start for price in prices if isinstance(price, TieredPrices) for tier in price.tiers}
     return tuple(PriceTier(start, UnitPrices(**_at(prices, input_tokens=start + 1))) for start in sorted(starts))
 
@@ -94,7 +116,7 @@ def _at(prices: Sequence[ListedPrice], *, input_tokens: int) -> dict[str, Any]:
 
 def _price(price: ListedPrice, *, input_tokens: int) -> Decimal | None:
     """Return the price with so many tokens of input: that of the highest tier passed, for all of them."""
-    if not isinstance(price, TieredPrices):
+    if price is None or isinstance(price, Decimal):
         return price
     return next((tier.price for tier in reversed(price.tiers) if input_tokens > tier.start), price.base)
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from chatsite.postgres.compiled_query import CompiledQuery
 from chatsite.postgres.compiled_queryset import compiled_queryset
@@ -28,6 +29,12 @@ def find_unit_prices(language_model: str, at: dt.datetime) -> UnitPrices | None:
     """Return the prices that hold for it at *at*, with one statement."""
     price = NEWEST.first(language_model, _day(at))
     return admin_unit_prices(price) if price else _listed(language_model, at)
+
+
+def load_listed_prices() -> None:
+    """Load the price list if a configured model may be in it: else the first reply after a start waits for it."""
+    for configured in language_models().values():
+        configured.unit_prices(timezone.now())
 
 
 def all_unit_prices(at: dt.datetime) -> Mapping[str, UnitPrices | None]:
