@@ -13,7 +13,13 @@ from collections.abc import Collection
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q
 
-from chatsite.accounts.gate.admission import Admission, find_admission, find_admissions, lock_admission
+from chatsite.accounts.gate.admission import (
+    Admission,
+    find_admission,
+    find_admissions,
+    lock_admission,
+    lock_admission_of_session,
+)
 from chatsite.accounts.gate.seats import admit
 from chatsite.accounts.models import User
 from chatsite.postgres.compiled_query import CompiledQuery
@@ -42,12 +48,12 @@ REFUSALS: dict[Admission, type[AccessError]] = {
     Admission.WAITING: SeatsTaken,
     Admission.BLOCKED: AccountBlocked,
 }
-OWNED = CompiledQuery(
-    Conversation.objects.select_related("scenario"),
-    "WHERE conversations_conversation.public_id = %s AND conversations_conversation.owner_id = %s "
+IS_OWNED = (
+    "conversations_conversation.public_id = %s AND conversations_conversation.owner_id = %s "
     "AND conversations_conversation.deleted_at IS NULL AND (conversations_conversation.temporary_until IS NULL "
-    "OR conversations_conversation.temporary_until > statement_timestamp())",
+    "OR conversations_conversation.temporary_until > statement_timestamp())"
 )
+OWNED = CompiledQuery(Conversation.objects.select_related("scenario"), f"WHERE {IS_OWNED}")
 
 
 def require_admitted(user: Person) -> None:
@@ -62,6 +68,15 @@ def lock_admitted(user: User) -> None:
     Raises as `require_admitted` does, which first gives a seat to a user on the waiting list.
     """
     _refuse_unless_admitted(lock_admission(user.pk))
+
+
+def lock_admitted_session(session_key: str, fingerprint: bytes) -> int | None:
+    """Lock the user of a session that was found valid with that *fingerprint*, until the transaction ends.
+
+    Returns None unless both the session and that its user is admitted are certain: `require_admitted` says why not.
+    """
+    user_id, admission = lock_admission_of_session(session_key, fingerprint)
+    return user_id if admission is Admission.ADMITTED else None
 
 
 def _refuse_unless_admitted(admission: Admission) -> None:

@@ -29,6 +29,10 @@ class SessionWatcher(RevocationWatcher[str]):
     async def find_valid(self, watched: set[str]) -> Collection[str]:
         return await in_thread(_admitted)(watched, self._valid_sessions)
 
+    def fingerprint_of(self, session_key: str | None) -> bytes | None:
+        """Return the fingerprint with which the session of an open socket was valid a second ago; None if unknown."""
+        return self._valid_sessions.fingerprint_of(session_key)
+
     async def _check(self) -> Collection[str]:
         admitted = await super()._check()
         await self._touch_sessions(admitted)

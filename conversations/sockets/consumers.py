@@ -63,7 +63,12 @@ from conversations.live.user_turns import QueueFull
 from conversations.models import Conversation
 from conversations.services.conversations.language_model import choose_language_model
 from conversations.services.messages.edit_message import edit_message
-from conversations.services.messages.post_message import PostedMessage, post_message
+from conversations.services.messages.post_message import (
+    PostedMessage,
+    is_counted_ahead,
+    post_message,
+    post_message_of_session,
+)
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.continue_reply import continue_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
@@ -208,6 +213,8 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         await self._answer(frame, may_wait=False)
 
     async def _handle(self, frame: PageFrame) -> None:
+        if isinstance(frame, MessagePost) and await self._post_at_once(frame):
+            return
         conversation = await _read(_find_conversation, self.scope["session_key"], frame.conversation)
         bind_contextvars(conversation_id=str(frame.conversation), user_id=conversation.owner_id)
         await self._HANDLERS[type(frame)](self, conversation, frame)
@@ -235,7 +242,34 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
             client_id=frame.client_id,
             pictures=frame.pictures or (),
         )
-        self._acknowledge_again(conversation, posted)
+        self._acknowledge_again(conversation.public_id, posted)
+
+    async def _post_at_once(self, frame: MessagePost) -> bool:
+        """Store the message to the conversation that the page follows, in one call of a thread, as most messages are.
+
+        Returns False where that is not certain to be right; then it is done step by step, which says what is wrong.
+        """
+        fingerprint = session_watcher().fingerprint_of(self.scope["session_key"])
+        if fingerprint is None or not self._follows(frame.conversation) or is_counted_ahead(frame.content):
+            return False
+        bind_contextvars(conversation_id=str(frame.conversation), user_id=self._user_id)
+        try:
+            posted = await in_thread(post_message_of_session)(
+                session_key=self.scope["session_key"],
+                fingerprint=fingerprint,
+                conversation=frame.conversation,
+                content=frame.content,
+                client_id=frame.client_id,
+                pictures=frame.pictures or (),
+            )
+        except DatabaseError as error:  # as in `_read`; should it be stored after all, it is found by its client_id
+            if not is_passing_fault(error) or is_pool_full(error):
+                raise
+            return False
+        if posted is None:
+            return False
+        self._acknowledge_again(frame.conversation, posted)
+        return True
 
     async def _edit(self, conversation: Conversation, frame: MessageEdit) -> None:
         """Store a new version of the message; one that is stored already is acknowledged again, as in `_post`."""
@@ -248,11 +282,11 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
             client_id=frame.client_id,
             pictures=frame.pictures,
         )
-        self._acknowledge_again(conversation, posted)
+        self._acknowledge_again(conversation.public_id, posted)
 
-    def _acknowledge_again(self, conversation: Conversation, posted: PostedMessage) -> None:
+    def _acknowledge_again(self, public_id: uuid.UUID, posted: PostedMessage) -> None:
         if not posted.created:
-            self.buffer.put(posted.to_frame(conversation.public_id).to_json())
+            self.buffer.put(posted.to_frame(public_id).to_json())
 
     async def _stop(self, conversation: Conversation, frame: ReplyStop) -> None:
         await in_thread(stop_reply)(conversation=conversation, reply_id=frame.reply)
@@ -309,8 +343,10 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
     }
 
     async def _follow(self, conversation: Conversation) -> None:
-        topics = person_topic(conversation.owner_id), conversation_topic(conversation.public_id)
-        await self.subscriptions.listen_to(*topics)
+        await self.subscriptions.listen_to(*_topics_of(conversation.owner_id, conversation.public_id))
+
+    def _follows(self, public_id: uuid.UUID) -> bool:
+        return self._user_id is not None and self.subscriptions.listens_to(*_topics_of(self._user_id, public_id))
 
     # To the page
 
@@ -361,6 +397,10 @@ def _load_user(session_key: str | None) -> User:
 def _find_conversation(session_key: str | None, public_id: uuid.UUID) -> Conversation:
     """Return the conversation, if it belongs to the user whose session it is."""
     return find_conversation(_load_user(session_key), public_id)
+
+
+def _topics_of(user_id: int, public_id: uuid.UUID) -> tuple[str, str]:
+    return person_topic(user_id), conversation_topic(public_id)
 
 
 def _close_code(error: AccessError) -> int:

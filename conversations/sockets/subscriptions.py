@@ -27,6 +27,10 @@ class Subscriptions:
         """Whether it listens on all of its topics to what other processes publish, where there are any."""
         return self._elsewhere is None or self._topics_elsewhere == self._topics
 
+    def listens_to(self, *topics: str) -> bool:
+        """Whether it listens to exactly these *topics* already, also to what other processes publish."""
+        return self._topics == frozenset(topics) and self.hears_elsewhere
+
     async def listen_to(self, *topics: str) -> None:
         """Listen to exactly these *topics* from now on."""
         wanted = frozenset(topics)

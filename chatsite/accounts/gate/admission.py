@@ -14,6 +14,7 @@ from enum import Enum, auto
 from django.db import connection
 
 from chatsite.accounts.models import GateMode, GateRule, Role, User
+from chatsite.accounts.sessions.session_store import FINGERPRINT
 
 
 class Admission(Enum):
@@ -84,6 +85,11 @@ FROM {USERS}
 """  # noqa: S608  # nothing in it comes from outside
 # PostgreSQL plans a statement for many each time, which takes three times as long as to run it, but that for one once.
 FACTS_OF_ONE, FACTS_OF_MANY = f"{FACTS} WHERE person.id = %s", f"{FACTS} WHERE person.id = ANY(%s)"
+FACTS_OF_SESSION = f"""
+{FACTS} JOIN accounts_session AS session ON session.user_id = person.id
+WHERE session.session_key = %s AND session.expire_date > statement_timestamp() AND {FINGERPRINT} = %s
+FOR NO KEY UPDATE OF person
+"""
 
 # Users who need a password.
 IS_GATED = """
@@ -124,6 +130,17 @@ def find_admissions(user_ids: Collection[int]) -> dict[int, Admission]:
 def find_admission(user_id: int | None) -> Admission:
     """Return the admission of one user; None is a visitor without an account."""
     return Admission.SIGNED_OUT if user_id is None else find_admissions([user_id])[user_id]
+
+
+def lock_admission_of_session(session_key: str, fingerprint: bytes) -> tuple[int | None, Admission]:
+    """Return user and admission of a session that was found valid with that *fingerprint*; they stay locked as above.
+
+    A session that has ended or changed since is of no user, and signed out: `session_store` looks at it again.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(FACTS_OF_SESSION, [session_key, fingerprint])
+        row = cursor.fetchone()
+    return (row[0], decide_admission(AdmissionFacts(*row[1:]))) if row else (None, Admission.SIGNED_OUT)
 
 
 def lock_admission(user_id: int) -> Admission:

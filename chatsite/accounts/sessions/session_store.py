@@ -34,11 +34,12 @@ TOUCH_INTERVAL = dt.timedelta(minutes=1)
 # Kept while a session goes on with the same user, also under a new key, as after a change of the password.
 KEPT_FIELDS = ("began_at", "last_seen_at", "address", "user_agent")
 # A session is valid as long as neither its content nor the password changes, so both are compared by one hash.
-FINGERPRINTS = """
-SELECT session.session_key, person.id, sha256(convert_to(session.session_data || ' ' || person.password, 'UTF8'))
+FINGERPRINT = "sha256(convert_to(session.session_data || ' ' || person.password, 'UTF8'))"
+FINGERPRINTS = f"""
+SELECT session.session_key, person.id, {FINGERPRINT}
 FROM accounts_session AS session JOIN accounts_user AS person ON person.id = session.user_id
 WHERE session.session_key = ANY(%s) AND session.expire_date > %s
-"""
+"""  # noqa: S608  # nothing in it comes from outside
 WITH_USER = Session.objects.select_related("user")
 LIVE_SESSION = CompiledQuery(WITH_USER, "WHERE session_key = %s AND expire_date > %s")
 LIVE_SESSIONS = CompiledQuery(WITH_USER, "WHERE session_key = ANY(%s) AND expire_date > %s")
@@ -156,6 +157,10 @@ class ValidSessions:
         valid = {key: row for key, row in found.items() if key not in refused}
         self._fingerprints = {key: fingerprint for key, (_, fingerprint) in valid.items()}
         return {key: user_id for key, (user_id, _) in valid.items()}
+
+    def fingerprint_of(self, session_key: str | None) -> bytes | None:
+        """Return the fingerprint with which the session was valid when it was asked about last."""
+        return self._fingerprints.get(session_key) if session_key else None
 
 
 def belongs_to(session: Session, user: User) -> bool:

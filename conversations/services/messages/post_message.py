@@ -16,7 +16,7 @@ from django.db import connection, transaction
 
 from chatsite.accounts.models import User
 from chatsite.names import clean_name
-from conversations.access import lock_admitted
+from conversations.access import lock_admitted, lock_admitted_session
 from conversations.core.api.item_ids import response_id
 from conversations.core.errors import ReplyInProgress
 from conversations.core.frames.definitions import MessageStored
@@ -30,7 +30,7 @@ from conversations.services.language_models.model_context import LONG_CHARACTERS
 from conversations.services.language_models.run_parameters import use_parameters_of_run
 from conversations.services.limits.message_checks import check_message
 from conversations.services.pictures.pictures import take_pictures
-from conversations.services.windows.active_path import add_reply, lock_conversation
+from conversations.services.windows.active_path import add_reply, lock_conversation, lock_owned_conversation
 
 MOST_LINE_CHARACTERS = 1_000  # that a title is looked for in
 POSTED_OR_STREAMING = """
@@ -91,6 +91,29 @@ def post_message(
         return store_checked(
             locked, user=user, content=content, client_id=client_id, grounding=grounding, pictures=pictures, key=key
         )
+
+
+def post_message_of_session(
+    *,
+    session_key: str,
+    fingerprint: bytes,
+    conversation: uuid.UUID,
+    content: str,
+    client_id: uuid.UUID,
+    pictures: Sequence[int] = (),
+) -> PostedMessage | None:
+    """Do the same for a session that was found valid with that *fingerprint*, which finds its user by the way.
+
+    With nothing looked up before the transaction, it takes half of the statements. Returns None, and stores nothing,
+    unless the session and that its user is admitted are certain. Raises as above.
+    """
+    with transaction.atomic():
+        if (user_id := lock_admitted_session(session_key, fingerprint)) is None:
+            return None
+        locked = lock_owned_conversation(user_id, conversation)
+        if found := find_posted(locked, client_id):
+            return found
+        return store_checked(locked, user=locked.owner, content=content, client_id=client_id, pictures=pictures)
 
 
 def count_ahead(content: str, conversation: Conversation) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection
 from functools import partial
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -11,6 +13,7 @@ from django.utils import timezone
 
 from chatsite.postgres.compiled_query import CompiledQuery
 from chatsite.postgres.linked_insert import LinkedUpdate, insert_linked_rows
+from conversations.access import IS_OWNED
 from conversations.core.api.item_ids import response_id
 from conversations.core.errors import ConversationNotFound, ReplyInProgress, ReplyInterrupted
 from conversations.live.fanout import publish_list_change
@@ -20,11 +23,13 @@ from conversations.services.language_models.model_choice import choose_model
 from conversations.services.language_models.model_context import ModelContext
 from conversations.services.summaries.want_summary import path_changed, summarised_messages_changed
 
+WITH_HEAD = Conversation.objects.select_related("scenario", "head", "owner")
+FOR_UPDATE = "FOR NO KEY UPDATE OF conversations_conversation"
 LOCKED = CompiledQuery(
-    Conversation.objects.select_related("scenario", "head", "owner"),
-    "WHERE conversations_conversation.id = %s AND conversations_conversation.deleted_at IS NULL "
-    "FOR NO KEY UPDATE OF conversations_conversation",
+    WITH_HEAD,
+    f"WHERE conversations_conversation.id = %s AND conversations_conversation.deleted_at IS NULL {FOR_UPDATE}",
 )
+LOCKED_OWNED = CompiledQuery(WITH_HEAD, f"WHERE {IS_OWNED} {FOR_UPDATE}")
 LOCK_STREAMING = "SELECT FROM conversations_message WHERE id = %s AND state = 'streaming' FOR NO KEY UPDATE"
 # From each message that is marked as the last forgotten one up to the nearest message of the active path: that one
 # and all above it are forgotten. If it is a question, another reply to it is shown, which needs it: then it stays.
@@ -52,9 +57,18 @@ def lock_conversation(conversation: Conversation) -> Conversation:
 
     A worker that stores a step of its reply does not: its rows only name the conversation, and it holds the reply.
     """
-    locked = LOCKED.first(conversation.pk)
+    return _lock(LOCKED, conversation.pk)
+
+
+def lock_owned_conversation(owner_id: int, public_id: uuid.UUID) -> Conversation:
+    """Lock the conversation that the user owns, as `access.find_conversation` finds it, in the same way."""
+    return _lock(LOCKED_OWNED, public_id, owner_id)
+
+
+def _lock(query: CompiledQuery[Conversation], *arguments: Any) -> Conversation:
+    locked = query.first(*arguments)
     if locked is None or _has_lost_its_head(locked):  # the transaction before changed what it is joined with
-        locked = LOCKED.first(conversation.pk)
+        locked = query.first(*arguments)
     if locked is None:
         raise ConversationNotFound
     return locked
