@@ -22,11 +22,17 @@ class Frame:
     type: ClassVar[str] = ""
 
     def to_dict(self) -> dict[str, Any]:
-        return {"type": self.type} | {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        values = {name: _plain(getattr(self, name)) for name in _names_of(type(self))}
+        return {"type": self.type, **values}
 
     def to_json(self) -> str:
         """Return the frame as it travels. (The encoder is kept: `json.dumps` makes one for every call.)"""
         return _ENCODER.encode(self.to_dict())
+
+
+@cache
+def _names_of(frame_class: type[Frame]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(frame_class))
 
 
 def _plain(value: Any) -> Any:
