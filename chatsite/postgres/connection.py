@@ -31,6 +31,7 @@ from psycopg.abc import PQGen
 from psycopg.errors import AdminShutdown, CrashShutdown, ReadOnlySqlTransaction, _WaitTimeout
 
 from .faults import DatabaseClosed, is_outage, note_fault
+from .pool import give_newest_first
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -76,10 +77,11 @@ class _State:
 def begin_serving() -> None:
     """Limit statements and waits of this process from now on. Connections that are open are replaced."""
     _State.is_serving = True
-    for connection in connections.all(initialized_only=True):
+    for connection in connections.all():
         connection.close()
         if connection.settings_dict["OPTIONS"].get("pool"):
             connection.close_pool()  # type: ignore[attr-defined]  # PostgreSQL's
+            give_newest_first(connection.pool)  # type: ignore[attr-defined]  # another, which the next connection opens
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 import ctypes
 import threading
+from contextlib import closing
 
 import psycopg
 import pytest
@@ -10,7 +11,7 @@ from chatsite.postgres import connection as limits
 from chatsite.postgres import faults
 from chatsite.postgres.connection import LimitedConnection, end_waits, has_just_answered, long_work
 from chatsite.postgres.faults import DatabaseClosed, is_passing_fault, seconds_since_fault
-from chatsite.postgres.pool import LARGE_VALUE_BYTES, replace_after_large_value
+from chatsite.postgres.pool import LARGE_VALUE_BYTES, give_newest_first, replace_after_large_value
 from tests.support.patience import wait_for
 
 SLEEP = "SELECT pg_sleep(600)"
@@ -148,6 +149,31 @@ def test_all_connections_of_the_pool_are_replaced_after_one_was_found_read_only(
         assert not any(each.closed for each in newer)
         for each in newer:
             pool.putconn(each)
+
+
+def test_the_connection_that_came_back_last_is_given_out_first(django_db_setup):
+    parameters = connect_parameters()
+    with closing(ConnectionPool(connection_class=LimitedConnection, kwargs=parameters, min_size=3, open=False)) as pool:
+        give_newest_first(pool)
+        pool.open(wait=True)
+        taken = [pool.getconn() for _ in range(3)]
+        for each in taken:
+            pool.putconn(each)
+            wait_for(lambda each=each: each in pool._pool, "it is idle")
+        again = [pool.getconn() for _ in range(3)]
+        assert again == taken[::-1]
+        for each in again:
+            pool.putconn(each)
+
+
+def test_a_process_that_serves_gives_the_newest_out_first(django_db_setup, monkeypatch):
+    monkeypatch.setitem(django_connection.settings_dict["OPTIONS"], "pool", {"min_size": 1})
+    limits.begin_serving()
+    idle = django_connection.pool._pool  # of a pool that nothing has opened
+    idle.append("older")
+    idle.append("newer")
+    assert idle.popleft() == "newer"
+    django_connection.close_pool()
 
 
 def test_a_connection_that_is_read_only_is_not_taken_again(connect, monkeypatch):
