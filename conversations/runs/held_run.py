@@ -16,8 +16,6 @@ from .claim import ClaimedRun
 def end_held_reply(run: ClaimedRun, ending: Ending, *, content: str, reasoning: Reasoning) -> bool:
     """End the reply of *run*. Returns False, and changes nothing, if it has ended, or another worker has the run."""
     with transaction.atomic():
-        if not lock_if_streaming(run.reply_id):
-            return False
         return end_reply(run.reply_id, ending, content=content, reasoning=reasoning, attempt=run.attempt)
 
 

@@ -167,8 +167,12 @@ class LiveReply:
         self._flush_reasoning()
 
     def end_attempt(self, *, reasoning_tokens: int | None) -> None:
-        """Take what the provider reports of the reasoning of an attempt that has ended."""
+        """Take what the provider reports of the reasoning of an attempt that has ended, and send what came last.
+
+        The reply may be ended by the transaction that settles the attempt: no delta comes after that.
+        """
         self._reasoning.end_attempt(reasoning_tokens)
+        self.flush()
 
     def flush(self) -> None:
         """Send the text that came since the last time as one delta, after the reasoning."""

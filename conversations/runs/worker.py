@@ -57,7 +57,8 @@ INTERRUPT_SECONDS = 4.0  # for interrupted replies to be stored
 class ActiveRun:
     """A run that this worker holds: what there is of its reply, and the ending that it was cancelled with, if it was.
 
-    It *lacks_connections* where this process had nothing left to open one with: another worker may.
+    It *lacks_connections* where this process had nothing left to open one with: another worker may. If it
+    *has_lost_lease*, another one has it, or the reply has ended.
 
     *work* makes the reply and may be cancelled at any time, also before its first step. *end* waits for that and ends
     the reply; it is never cancelled.
@@ -73,6 +74,7 @@ class ActiveRun:
         )
         self.cancelled_as = INTERRUPTED
         self.lacks_connections = False
+        self.has_lost_lease = False
 
     def cancel(self, ending: Ending) -> None:
         if not self.work.cancelling():
@@ -228,18 +230,7 @@ class Worker:
         """Wait for one reply, then end it or let its run await approval, whatever happens."""
         _log_ids_of(active.run)
         try:
-            ending = await self._ending_of(active)
-            if ending is INTERRUPTED:
-                logger.warning("the reply was interrupted", extra={"error_code": ending.error_code})
-            active.live.flush()
-            run = active.run
-            if ending is None:
-                write: Callable[..., object] = partial(await_approval, run)
-            elif ending is INTERRUPTED or active.lacks_connections:
-                write = partial(hand_back_reply, run, ending, is_exhausted=active.lacks_connections)
-            else:
-                write = partial(end_held_reply, run, ending)
-            await self._store_end(active, write)
+            await self._end(active, await self._outcome_of(active))
         finally:
             if self._active.get(active.run.reply_id) is active:  # it may have awaited approval and be claimed again
                 del self._active[active.run.reply_id]
@@ -248,15 +239,31 @@ class Worker:
             if self._is_any_left:
                 self._work.set()
 
-    async def _ending_of(self, active: ActiveRun) -> Ending | None:
-        """Return how the reply ends; None where a tool call awaits approval."""
+    async def _end(self, active: ActiveRun, outcome: ReplyOutcome | Ending) -> None:
+        if outcome is ReplyOutcome.ENDED:
+            return
+        if outcome is INTERRUPTED:
+            if active.has_lost_lease:
+                logger.warning("the lease of a reply was lost", extra=_ids_of(active.run))
+            logger.warning("the reply was interrupted", extra={"error_code": INTERRUPTED.error_code})
+        active.live.flush()
+        run, ending = active.run, outcome if isinstance(outcome, Ending) else COMPLETE
+        if outcome is ReplyOutcome.AWAITING_APPROVAL:
+            write: Callable[..., object] = partial(await_approval, run)
+        elif ending is INTERRUPTED or active.lacks_connections:
+            write = partial(hand_back_reply, run, ending, is_exhausted=active.lacks_connections)
+        else:
+            write = partial(end_held_reply, run, ending)
+        await self._store_end(active, write)
+
+    async def _outcome_of(self, active: ActiveRun) -> ReplyOutcome | Ending:
+        """Return what has become of the reply, or how it is to end if it was cancelled or has failed."""
         try:
-            outcome = await active.work
+            return await active.work
         except asyncio.CancelledError:
             return active.cancelled_as
         except Exception as error:
             return self._ending_by(active, error)
-        return COMPLETE if outcome is ReplyOutcome.COMPLETE else None
 
     def _ending_by(self, active: ActiveRun, error: Exception) -> Ending:
         """Return how a reply ends by *error*, and log it; what this process lacks is not logged for each reply."""
@@ -312,8 +319,7 @@ class Worker:
         if held := self._held():
             lost = await in_worker_thread(renew_leases)(self.name, _run_ids(held))
             for active in held:
-                if active.run.id in lost and not active.work.done():  # else it has only just ended
-                    logger.warning("the lease of a reply was lost", extra=_ids_of(active.run))
+                active.has_lost_lease |= active.run.id in lost  # unless it has only just ended
             _cancel(held, lost, INTERRUPTED)
         if may_reap() and (await look_for_work()).abandoned:
             await in_worker_thread(reap_once)()

@@ -12,9 +12,15 @@ import pytest
 
 from tests.support.patience import wait_for
 
+from .sites import ENDED
+
 PURPOSES = "SELECT purpose FROM conversations_completion WHERE reply_id = %s ORDER BY id"
 READY = "SELECT count(*) FROM conversations_toolcall WHERE reply_id = %s AND state = 'ready'"
 HELD_BACK = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
+ENDING = """
+SELECT pid FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock' AND strpos(query, 'ended AS (') > 0
+"""
 HOLD_CALLS = """
 CREATE FUNCTION hold_call() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   PERFORM pg_advisory_xact_lock(52); RETURN NEW;
@@ -64,6 +70,7 @@ def test_a_worker_that_slept_past_its_lease_does_not_ask_again(parted_site):
 
 
 def test_an_answer_that_is_paid_for_is_kept_when_its_worker_is_killed_before_the_end(parted_site):
+    parted_site.give_tools("count_up")  # without tools both are one transaction
     killed = parted_site.run_worker()
     reply = parted_site.ask(parted_site.open_page(), "held-before")
     with held(parted_site.database, "SELECT FROM conversations_run WHERE reply_id = %s FOR UPDATE", reply):
@@ -75,6 +82,25 @@ def test_an_answer_that_is_paid_for_is_kept_when_its_worker_is_killed_before_the
     assert (ended["state"], ended["content"]) == ("complete", "Hello from the upstream.")
     assert [row["error_code"] for row in parted_site.ledger(reply)] == [""]
     assert len(parted_site.upstream.log()) == 1
+
+
+def test_an_answer_is_not_paid_for_when_its_worker_is_killed_as_it_ends_the_reply(parted_site):
+    parted_site.give_tools()
+    killed = parted_site.run_worker()
+    reply = parted_site.ask(parted_site.open_page(), "held-before")
+    with held(parted_site.database, "SELECT FROM conversations_run WHERE reply_id = %s FOR UPDATE", reply):
+        parted_site.upstream.release()
+        wait_for(lambda: parted_site.database.rows(ENDING), "the reply is about to end")
+        killed.kill()
+        for each in parted_site.database.rows(ENDING):
+            parted_site.database.rows("SELECT pg_terminate_backend(%s)", each["pid"])
+        wait_for(lambda: not parted_site.database.rows(ENDING), "nothing of it is left")
+        assert not is_settled(parted_site, reply)
+    parted_site.run_worker()
+    wait_for(lambda: parted_site.upstream.release() or parted_site.database.rows(ENDED, reply), "the reply has ended")
+    ended, rows = parted_site.wait_for_end(reply), parted_site.ledger(reply)
+    assert ended["state"] == ("complete" if len(rows) > 1 else "interrupted")  # made again, unless a text was saved
+    assert all(row["ended_at"] for row in rows)
 
 
 @pytest.mark.parametrize("said", [[], [{"say": "Let me count."}]], ids=["without a word", "after some words"])

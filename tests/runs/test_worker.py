@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import Sum
 from django.utils import timezone
 from psycopg import DatabaseError
 
@@ -17,7 +18,7 @@ from conversations.core.errors.stored_errors import sentence_for
 from conversations.core.money.unit_prices import UnitPrices, cost_usd
 from conversations.core.money.usage import Usage
 from conversations.live.fanout import Subscriber, conversation_topic, subscribe
-from conversations.models import Completion, Message, Run, Scenario, WorkerHeartbeat
+from conversations.models import Completion, Message, Run, Scenario, Spending, WorkerHeartbeat
 from conversations.runs.worker import Worker
 from conversations.selectors.conversations.sent_request import sent_request
 from conversations.services.conversations.deletion import delete_conversation
@@ -84,6 +85,46 @@ async def test_it_makes_the_reply_and_settles_the_ledger(worker, provider):
     assert (completion.usage_estimated, completion.finish_reason) == (False, "stop")
     assert completion.time_to_first_token_seconds <= completion.duration_seconds
     assert (await in_thread(Run.objects.get)).state == "ended"
+
+
+async def test_an_answer_is_settled_and_ended_in_one_transaction(worker, provider, monkeypatch):
+    def end_once_more(*_arguments, **_named):
+        raise AssertionError("the reply has ended")
+
+    provider("ok")
+    monkeypatch.setattr("conversations.runs.worker.end_held_reply", end_once_more)
+    reply = await ended((await in_thread(ask)).reply)
+    await wait_until(lambda: not worker._active)
+    assert (reply.state, reply.content) == ("complete", "Hello from the upstream.")
+    assert len(set(await in_thread(writers_of, reply))) == 1
+
+
+async def test_one_that_might_have_called_tools_ends_after_its_request_is_settled(worker, provider):
+    """What its run reserved is released then, in parts of the sums in which another request may be settled."""
+
+    def ask_with_tools():
+        conversation = begin(make_user("alice"))
+        Scenario.objects.update(tools=["calculator"])
+        return post(conversation, "Hello")
+
+    provider("ok")
+    reply = await ended((await in_thread(ask_with_tools)).reply)
+    assert (reply.state, reply.content) == ("complete", "Hello from the upstream.")
+    of_reply, of_run, of_completion = await in_thread(writers_of, reply)
+    assert of_reply == of_run != of_completion
+    assert await in_thread(Spending.objects.aggregate, Sum("reserved_usd")) == {"reserved_usd__sum": 0}
+
+
+def writers_of(reply):
+    """The transactions that have last written the reply, its run and its request."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT reply.xmin, run.xmin, completion.xmin FROM conversations_message AS reply "
+            "JOIN conversations_run AS run ON run.reply_id = reply.id "
+            "JOIN conversations_completion AS completion ON completion.reply_id = reply.id WHERE reply.id = %s",
+            [reply.pk],
+        )
+        return cursor.fetchone()
 
 
 async def test_the_provider_is_sent_what_the_record_says(worker, provider, upstream):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -17,25 +18,27 @@ from django.test.utils import CaptureQueriesContext
 
 from chatsite.accounts.models import SiteBudget
 from conversations.core.money.usage import Usage
-from conversations.models import Conversation, Scenario
+from conversations.models import Conversation, Message, Scenario
 from conversations.runs.claim import claim_runs
 from conversations.services.language_models.calibration import learn
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.ledger.reservations import WrittenText
 from conversations.services.messages.post_message import post_message
 from conversations.services.replies.complete_step import StepRequest, open_step
-from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.end_reply import EndText, end_answered
 from conversations.services.replies.make_reply import _load_loop
+from conversations.services.replies.reasoning import NO_REASONING
 from conversations.sockets.consumers import _find_conversation
 from conversations.tools.toolbox import scenario_toolbox
 from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STATEMENTS = {
-    "find": 3, "post": 10, "claim": 4, "begin": 2, "open": 7, "settle": 1, "end": 2,
+    "find": 3, "post": 9, "claim": 4, "begin": 2, "open": 7, "settle and end": 4,
 }  # fmt: skip
 ENDED = Outcome(text="Good morning.", usage=Usage(10, 3), finish_reason="stop")
 WRITTEN = WrittenText(0, ENDED.text, 3, "", None, None)
+TEXT = EndText(ENDED.text, 3)
 Taken = dict[str, list[str]]  # the statements of each step
 
 
@@ -76,10 +79,11 @@ def talk(conversation) -> Callable[[], Taken]:
             assert loop.first
         with step(taken, "open"):
             completion = open_step(StepRequest(loop.first, holder=loop.holder), 1)
-        with step(taken, "settle"):
-            assert settle_completion(completion, ENDED, written=WRITTEN._replace(reply_id=posted.reply.pk))
-        with step(taken, "end"):
-            assert end_reply(posted.reply.pk, COMPLETE, content=ENDED.text)
+        end = partial(end_answered, loop.reply, TEXT, NO_REASONING, context=loop.first.model, attempt=1)
+        end = partial(end, finish_reason=ENDED.finish_reason)
+        with step(taken, "settle and end"):
+            assert settle_completion(completion, ENDED, written=WRITTEN._replace(reply_id=posted.reply.pk), end=end)
+        assert Message.objects.get(pk=posted.reply.pk).state == "complete"
         return taken
 
     return talk

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.db import transaction
@@ -14,8 +15,20 @@ from conversations.models import ApiKey, Completion, Run, Webhook, WebhookDelive
 from conversations.models.completion import Purpose
 from conversations.providers.clients.webhooks import WebhookAnswer
 from conversations.providers.egress.destinations import EgressRefused
+from conversations.runs.claim import claim_runs
 from conversations.services.api.api_keys import KeyBounds, make_key, revoke_key
-from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, Ending, end_reply
+from conversations.services.ledger.ledger import Outcome, settle_completion
+from conversations.services.replies.end_reply import (
+    COMPLETE,
+    INTERRUPTED,
+    SHUT_OUT,
+    Ending,
+    EndText,
+    end_answered,
+    end_reply,
+)
+from conversations.services.replies.prepare_reply import prepare_reply
+from conversations.services.replies.reasoning import NO_REASONING
 from conversations.services.webhooks.budget_events import store_budget_events
 from conversations.services.webhooks.deliveries import (
     claim_delivery,
@@ -90,6 +103,17 @@ def test_a_key_is_told_of_what_it_asked_for_and_the_site_of_all(alice, site):
 def test_the_event_says_how_it_ended(alice, site, ending, finish_reason, event_type):
     ended(alice, ending, finish_reason=finish_reason)
     assert [kind for kind, _ in told(site)] == [event_type]
+
+
+@pytest.mark.parametrize(("finish_reason", "kind"), [("stop", "completed"), (" MAX_TOKENS", "incomplete")])
+def test_so_does_that_of_an_answer_which_ends_before_its_request_is_settled(alice, site, finish_reason, kind):
+    posted = post(begin(alice), "Hello")
+    claim_runs("worker", limit=1)
+    prepared = prepare_reply(posted.reply.pk)
+    row = open_row(alice, reply=posted.reply, conversation=posted.reply.conversation)
+    end = partial(end_answered, prepared.reply, EndText("Fine", 1), NO_REASONING, context=prepared.model, attempt=1)
+    settle_completion(row, Outcome(finish_reason=finish_reason), end=partial(end, finish_reason=finish_reason))
+    assert [each for each, _ in told(site)] == [f"response.{kind}"]
 
 
 def test_an_event_is_stored_with_the_end_or_not_at_all(alice, site):

@@ -225,18 +225,20 @@ def settle_completion(
     *,
     written: WrittenText | None = None,
     store: Callable[[], object] | None = None,
+    end: Callable[[], bool] | None = None,
 ) -> bool:
     """Store how the request ended and what it cost, and release its reservation.
 
     Returns False, and changes nothing, if that has been done before. What it gave for its reply is stored with it, both
     or neither: the text, *written*, and what *store* stores, in the same transaction. If *store* raises a
-    `ConversationError`, the request is settled without it.
+    `ConversationError`, the request is settled without it. *end* ends the reply, with its text, and tells whether it
+    could: else the text is stored as without it.
     """
     usage = outcome.usage or _estimate(completion, outcome)
     columns = _columns_of(completion, usage) | _columns_of_end(outcome)
     error = None
     try:
-        settled = _settle_with(completion, columns, written, store)
+        settled = _settle_with(completion, columns, written, store, end)
     except ConversationError as raised:
         error, settled = raised, settle(completion.pk, columns)
     if settled:
@@ -251,13 +253,19 @@ def settle_completion(
 
 
 def _settle_with(
-    completion: Completion, columns: Mapping[str, Any], written: WrittenText | None, store: Callable[[], object] | None
+    completion: Completion,
+    columns: Mapping[str, Any],
+    written: WrittenText | None,
+    store: Callable[[], object] | None,
+    end: Callable[[], bool] | None,
 ) -> bool:
-    if store is None:
+    if store is None and end is None:
         return settle(completion.pk, columns, written)
-    with transaction.atomic():
-        store()  # first: the site's sums are to be locked for the shortest time
-        return settle(completion.pk, columns, written)
+    with transaction.atomic():  # these first: the site's sums are to be locked for the shortest time
+        if store:
+            store()
+        has_ended = end is not None and end()
+        return settle(completion.pk, columns, None if has_ended else written)
 
 
 def _count(completion: Completion, outcome: Outcome, usage: Usage, cost: Decimal | None) -> None:

@@ -70,6 +70,7 @@ from conversations.services.ledger.reservations import LoopNotCovered, WrittenTe
 from conversations.services.limits.key_limits import check_key_money, lock_open_key
 from conversations.services.windows.scaled_pictures import scale_pictures
 
+from .end_reply import EndText, end_answered
 from .prepare_reply import PreparedReply, prepare_answer, prepare_tighter
 from .reasoning import NO_REASONING, Reasoning
 from .reply_limit import ReplyLimit
@@ -164,7 +165,8 @@ async def complete_step(
 
     *prepare* chooses the window; *opened* is the row of its first attempt, if `open_ahead` has opened it. What the step
     gave is stored in the transaction that settles its request, calls by *store_calls*: a worker that is killed
-    afterwards has lost nothing that was paid for. Raises the `ConversationError` that ended the step. A cancellation
+    afterwards has lost nothing that was paid for. An answer without calls ends the reply then, while *holder* holds it:
+    the progress tells. Raises the `ConversationError` that ended the step. A cancellation
     closes the connection to the provider and settles the ledger before it goes on; its message is the error code, empty
     if a person stopped the reply.
     """
@@ -256,17 +258,55 @@ def _settle(
     reasoning: Reasoning,
     store_calls: Callable[[StepProgress], object],
 ) -> None:
-    """Settle the row of a request that has come to its end, and store with it what it gave."""
+    """Settle the row of a request that has come to its end, and store with it what it gave; an answer ends its reply.
+
+    If the run reserves money for what may follow, its end releases that from parts of the site's sums of its own: in a
+    transaction of its own, or two might wait for each other.
+    """
+    outcome, tokens = progress.outcome(), request.model.content_tokens(PromptMessage("assistant", text))
     written = WrittenText(
         request.prepared.reply.pk,
         text,
-        request.model.content_tokens(PromptMessage("assistant", text)),
+        tokens,
         reasoning.text,
         reasoning.tokens if reasoning.text else None,
         reasoning.seconds if reasoning.text else None,
     )
-    store = partial(store_calls, progress) if progress.is_to_call else None
-    settle_completion(completion, progress.outcome(), written=written, store=store)
+    if progress.calls or request.holder is None:
+        store = partial(store_calls, progress) if progress.is_to_call else None
+        settle_completion(completion, outcome, written=written, store=store)
+        return
+    end = _End(request, request.holder, EndText(text, tokens), reasoning, outcome.finish_reason)
+    if request.prepared.is_of_a_loop:
+        settle_completion(completion, outcome, written=written)
+        with transaction.atomic():
+            end()
+    else:
+        settle_completion(completion, outcome, written=written, end=end)
+    progress.is_ended = end.was_done
+
+
+@dataclass(slots=True)
+class _End:
+    """The end of a reply whose answer is whole, as long as *holder* holds its run."""
+
+    request: StepRequest
+    holder: RunHolder
+    text: EndText
+    reasoning: Reasoning
+    finish_reason: str
+    was_done: bool = False
+
+    def __call__(self) -> bool:
+        self.was_done = end_answered(
+            self.request.prepared.reply,
+            self.text,
+            self.reasoning,
+            context=self.request.model,
+            attempt=self.holder.attempt,
+            finish_reason=self.finish_reason,
+        )
+        return self.was_done
 
 
 async def _with_pictures(request: CompletionRequest) -> CompletionRequest:

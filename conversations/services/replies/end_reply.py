@@ -18,9 +18,9 @@ from conversations.core.frames.definitions import ReplyDone, ReplyFailed
 from conversations.core.frames.frame import Frame
 from conversations.core.prompt.messages import PromptMessage
 from conversations.live.fanout import MESSAGES, publish, publish_awaiting_approval, publish_frame, publish_writing
-from conversations.models import Message
+from conversations.models import Conversation, Message
 from conversations.services.language_models.model_choice import use_model_of_run
-from conversations.services.language_models.model_context import conversation_context
+from conversations.services.language_models.model_context import ModelContext, conversation_context
 from conversations.services.titles.want_title import want_title
 from conversations.services.webhooks.reply_events import STORE_EVENTS, event_arguments
 
@@ -31,13 +31,13 @@ from .reasoning import Reasoning, shown_seconds
 # is locked before its calls, as where a call begins: PostgreSQL writes the parts of a statement in any order unless one
 # reads the other. What webhooks are told of it is stored with it.
 END = f"""
-WITH ended AS (
+WITH {{held}} ended AS (
   UPDATE conversations_message
   SET state = %(state)s, content = %(content)s, content_tokens = %(content_tokens)s, encoding = %(encoding)s,
       reasoning = %(reasoning)s, reasoning_tokens = %(reasoning_tokens)s,
       reasoning_tokens_estimated = %(reasoning_tokens_estimated)s, reasoning_seconds = %(reasoning_seconds)s,
       error_code = %(error_code)s, error_params = %(error_params)s
-  WHERE id = %(id)s AND state = 'streaming' RETURNING id, conversation_id, position
+  WHERE id = %(id)s AND state = 'streaming' {{if_held}} RETURNING id, conversation_id, position
 ), change AS (
   INSERT INTO conversations_pathchange (conversation_id, position) SELECT conversation_id, position FROM ended
 ), run AS (
@@ -48,15 +48,29 @@ WITH ended AS (
   FROM ended LEFT JOIN run ON run.reply_id = ended.id
   WHERE call.reply_id = ended.id AND call.state IN ('awaiting_approval', 'ready', 'running')
 )
-SELECT EXISTS (SELECT FROM conversations_run WHERE reply_id = ended.id AND state = 'awaiting_approval'), thought.*
+SELECT ended.position, EXISTS (SELECT FROM conversations_run WHERE reply_id = ended.id AND state = 'awaiting_approval'),
+  thought.*
 FROM ended, LATERAL (
   SELECT coalesce(sum(reasoning_seconds), 0), coalesce(sum(reasoning_tokens), 0)
   FROM conversations_message WHERE step_of_id = ended.id
 ) AS thought
 """  # noqa: S608  # constants
+END_WHATEVER_RUNS = END.format(held="", if_held="")
+# Only while its worker holds the run. The reply is locked before, as by what takes a run away: of one that did while
+# this waited, the run is seen as it left it.
+END_HELD = END.format(
+    held="""
+reply AS (
+  SELECT id FROM conversations_message WHERE id = %(id)s AND state = 'streaming' FOR NO KEY UPDATE
+), held AS (
+  SELECT FROM conversations_run
+  WHERE reply_id = (SELECT id FROM reply) AND state = 'running' AND attempt = %(attempt)s FOR NO KEY UPDATE
+),""",
+    if_held="AND (SELECT count(*) FROM held) = 1",
+)
 STREAMING = CompiledQuery(
     Message.objects.select_related("conversation__scenario")
-    .annotate(run_model=F("run__language_model"), run_attempt=F("run__attempt"), run_state=F("run__state"))
+    .annotate(run_model=F("run__language_model"))
     .only(
         "position",
         "content",
@@ -113,76 +127,93 @@ def end_reply(
 ) -> bool:
     """Give the reply its final state, and its *content* and *reasoning* unless they are stored already.
 
-    With *attempt* only while its run is at that attempt: then the reply has to be locked. Returns False, and changes
-    nothing, if it has ended before: the first to end it wins.
+    With *attempt* only while its run is at that attempt. Returns False, and changes nothing, if it has ended before:
+    the first to end it wins.
     """
     if (reply := STREAMING.first(reply_id)) is None:
         return False
-    if attempt is not None and (reply.run_state, reply.run_attempt) != ("running", attempt):  # type: ignore[attr-defined]  # annotated
+    use_model_of_run(reply.conversation, reply.run_model, "")  # type: ignore[attr-defined]  # annotated
+    context = conversation_context(reply.conversation)
+    if content is None or content == reply.content:  # it may have been counted when it had come whole
+        content = reply.content
+        tokens = reply.content_tokens if reply.encoding == context.language_model.encoding else 0
+    else:
+        tokens = 0
+    text = EndText(content, tokens or context.content_tokens(PromptMessage("assistant", content)))
+    return _end(reply, ending, text, reasoning or stored_reasoning(reply), context=context, attempt=attempt)
+
+
+def end_answered(
+    reply: Message, text: EndText, reasoning: Reasoning, *, context: ModelContext, attempt: int, finish_reason: str
+) -> bool:
+    """End *reply* as complete, as `end_reply` does, in the transaction that settles its last request, and before that.
+
+    It is as it was read before its first request, and *context* that of the model that was asked.
+    """
+    return _end(reply, COMPLETE, text, reasoning, context=context, attempt=attempt, finish_reason=finish_reason)
+
+
+class EndText(NamedTuple):
+    """The whole text of a reply, or of its last step, and its tokens."""
+
+    content: str
+    tokens: int
+
+
+def _end(
+    reply: Message,
+    ending: Ending,
+    text: EndText,
+    reasoning: Reasoning,
+    *,
+    context: ModelContext,
+    attempt: int | None,
+    finish_reason: str = "",
+) -> bool:
+    columns: dict[str, Any] = {
+        "id": reply.pk,
+        "attempt": attempt,
+        "state": ending.state,
+        "content": text.content,
+        "content_tokens": text.tokens,
+        "encoding": context.language_model.encoding,
+        "error_code": ending.error_code,
+        "error_params": json.dumps(dict(ending.error_params)),
+        **reasoning.to_columns(context.count_text),
+    }
+    statement = END_WHATEVER_RUNS if attempt is None else END_HELD
+    with connection.cursor() as cursor:
+        cursor.execute(statement, columns | event_arguments(ending.state, finish_reason=finish_reason))
+        ended = cursor.fetchone()
+    if ended is None:
         return False
-    if content is not None and content != reply.content:
-        reply.content, reply.content_tokens = content, 0
-    reply.state, reply.error_code, reply.error_params = ending.state, ending.error_code, dict(ending.error_params)
-    stored = _store(reply, reasoning or stored_reasoning(reply))
-    if stored is None:
-        return False
-    transaction.on_commit(metrics.replies_ended.labels(ending.state).inc)
-    conversation = reply.conversation
+    position, awaited_approval, seconds, tokens = ended
     if ending == COMPLETE:
-        want_title(conversation.pk, position=reply.position)
-    transaction.on_commit(partial(publish, MESSAGES, "ended"))
-    transaction.on_commit(partial(publish_frame, _frame(reply, stored), conversation.public_id))
+        want_title(reply.conversation_id, position=position)
+    seconds, tokens = seconds + (columns["reasoning_seconds"] or 0.0), tokens + (columns["reasoning_tokens"] or 0)
+    conversation = reply.conversation
+    if ending.state in ("complete", "stopped"):
+        frame: Frame = ReplyDone(
+            conversation.public_id, reply.pk, position, ending.state, len(text.content), shown_seconds(seconds), tokens
+        )
+    else:
+        frame = ReplyFailed(conversation.public_id, reply.pk, position, ending.state, ending.error_code)
+    _tell_later(conversation, frame, ending, awaited_approval=awaited_approval)
+    return True
+
+
+def _tell_later(conversation: Conversation, frame: Frame, ending: Ending, *, awaited_approval: bool) -> None:
+    """Tell of the end once it is stored."""
     of_owner = conversation.public_id, conversation.owner_id
-    if stored.awaited_approval:
+    transaction.on_commit(metrics.replies_ended.labels(ending.state).inc)
+    transaction.on_commit(partial(publish, MESSAGES, "ended"))
+    transaction.on_commit(partial(publish_frame, frame, conversation.public_id))
+    if awaited_approval:
         transaction.on_commit(partial(publish_awaiting_approval, *of_owner, awaiting_approval=False))
     transaction.on_commit(partial(publish_writing, *of_owner, writing=False))
-    return True
 
 
 def stored_reasoning(reply: Message) -> Reasoning:
     """Return what is stored of the reasoning of the step that *reply* is at."""
     reported = None if reply.reasoning_tokens_estimated else reply.reasoning_tokens
     return Reasoning(reply.reasoning, reply.reasoning_seconds or 0.0, reported)
-
-
-class _StoredEnd(NamedTuple):
-    """What is known once the end is stored: whether approval was awaited, and how long was thought in all steps."""
-
-    awaited_approval: bool
-    reasoning_seconds: float
-    reasoning_tokens: int
-
-
-def _store(reply: Message, reasoning: Reasoning) -> _StoredEnd | None:
-    """Store the end of *reply*; None if it has ended meanwhile. The content that is counted is what is stored."""
-    use_model_of_run(reply.conversation, reply.run_model, "")  # type: ignore[attr-defined]  # annotated
-    context = conversation_context(reply.conversation)
-    encoding = context.language_model.encoding
-    if reply.encoding != encoding or not reply.content_tokens:  # else it was counted when it had come whole
-        reply.content_tokens = context.content_tokens(PromptMessage("assistant", reply.content))
-    columns: dict[str, Any] = {
-        "id": reply.pk,
-        "state": reply.state,
-        "content": reply.content,
-        "content_tokens": reply.content_tokens,
-        "encoding": encoding,
-        "error_code": reply.error_code,
-        "error_params": json.dumps(reply.error_params),
-        **reasoning.to_columns(context.count_text),
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(END, columns | event_arguments(reply.state))
-        ended = cursor.fetchone()
-    if ended is None:
-        return None
-    awaited_approval, seconds, tokens = ended
-    own_seconds, own_tokens = columns["reasoning_seconds"] or 0.0, columns["reasoning_tokens"] or 0
-    return _StoredEnd(awaited_approval, seconds + own_seconds, tokens + own_tokens)
-
-
-def _frame(reply: Message, stored: _StoredEnd) -> Frame:
-    conversation = reply.conversation.public_id
-    if reply.state in ("complete", "stopped"):
-        thought = shown_seconds(stored.reasoning_seconds), stored.reasoning_tokens
-        return ReplyDone(conversation, reply.pk, reply.position, reply.state, len(reply.content), *thought)
-    return ReplyFailed(conversation, reply.pk, reply.position, reply.state, reply.error_code)

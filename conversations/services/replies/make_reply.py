@@ -3,7 +3,8 @@
     step = window with all steps so far → completion → tool calls, if it asks for any → their results, stored as a step
 
 Each step is stored before the next one begins, so a reply that awaited approval of a call resumes where it was. The
-run worker passes a sink for the text, and ends the reply by what `make_reply` returns or raises.
+run worker passes a sink for the text, and ends the reply by what `make_reply` returns or raises, unless the request
+that gave its answer has ended it.
 """
 
 from __future__ import annotations
@@ -48,9 +49,10 @@ FindTools = Callable[[Message], Toolbox]
 
 
 class ReplyOutcome(Enum):
-    """How `make_reply` ended: the reply is complete, or a tool call of it awaits approval."""
+    """How `make_reply` ended: the reply is complete and to be ended, or is ended, or a call of it awaits approval."""
 
     COMPLETE = auto()
+    ENDED = auto()
     AWAITING_APPROVAL = auto()
 
 
@@ -181,6 +183,8 @@ async def make_reply(
         except WorkerExhausted:  # another worker may resume it
             await retry_while_database_down(partial(_save_loop, loop))
             raise
+        if progress.is_ended:
+            return ReplyOutcome.ENDED
         if progress.is_answer:
             return ReplyOutcome.COMPLETE
         if not progress.may_call:

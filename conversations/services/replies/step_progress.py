@@ -26,7 +26,7 @@ class StepProgress:
     """The part of a completion that one attempt has received so far. Times are seconds of a monotonic clock.
 
     Calls that come although *may_call* is false are not run. *tightening* is what the window's budget was divided by,
-    *model* the language model that was asked.
+    *model* the language model that was asked. With a whole answer its reply may have been ended already: *is_ended*.
     """
 
     may_call: bool = True
@@ -38,6 +38,7 @@ class StepProgress:
     calls: ToolCallCollector = field(default_factory=ToolCallCollector)
     first_token: float | None = None
     end: CompletionEnd | None = None
+    is_ended: bool = False
 
     @property
     def has_begun(self) -> bool:

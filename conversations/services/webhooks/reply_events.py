@@ -10,7 +10,8 @@ from typing import Any
 from conversations.core.api.webhook_events import COMPLETED, INCOMPLETE, REPLY_EVENTS
 from conversations.core.prompt.finish_reasons import reasons_of
 
-# A part of `END`: `ended` and `run` are the reply and its run. The id is that of `core.api.item_ids`.
+# A part of `END`: `ended` and `run` are the reply and its run. The id is that of `core.api.item_ids`. The webhooks are
+# locked as each event's foreign key would lock them at the transaction's end, when nothing may be waited for any more.
 STORE_EVENTS = """
 INSERT INTO conversations_webhookdelivery (public_id, webhook_id, event_type, data, created_at, due_at, attempt, error,
                                            detail)
@@ -28,14 +29,21 @@ JOIN run ON run.reply_id = ended.id
 JOIN conversations_conversation AS conversation ON conversation.id = ended.conversation_id
 JOIN conversations_webhook AS webhook
   ON webhook.disabled_at IS NULL AND (webhook.api_key_id IS NULL OR webhook.api_key_id = run.api_key_id)
+FOR KEY SHARE OF webhook
 """
 INCOMPLETE_REASONS = sorted(reasons_of("length", "filter", "refusal"))
 
 
-def event_arguments(state: str) -> dict[str, Any]:
-    """Return what `STORE_EVENTS` needs for a reply that ends in that state."""
+def event_arguments(state: str, *, finish_reason: str = "") -> dict[str, Any]:
+    """Return what `STORE_EVENTS` needs for a reply that ends in that state.
+
+    The finish reason is read from the ledger, unless it is stored only after this: then it is passed.
+    """
+    event_type = REPLY_EVENTS[state]
+    if event_type == COMPLETED and finish_reason.strip(" ").lower() in INCOMPLETE_REASONS:
+        event_type = INCOMPLETE
     return {
-        "event_type": REPLY_EVENTS[state],
+        "event_type": event_type,
         "completed": COMPLETED,
         "incomplete": INCOMPLETE,
         "incomplete_reasons": INCOMPLETE_REASONS,

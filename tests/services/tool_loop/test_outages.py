@@ -6,8 +6,11 @@ import pytest
 from django.db import OperationalError
 
 from conversations.live import database_retries
-from conversations.models import Completion
+from conversations.models import Completion, Spending
+from conversations.runs.claim import claim_runs
 from conversations.services.replies import complete_step, make_reply, run_tool_calls
+from tests.support.people import post
+from tests.support.waiting import in_thread
 
 from .tools import NotedTool, call, script
 
@@ -47,6 +50,21 @@ async def test_the_window_of_a_row_that_was_opened_without_an_answer_is_the_one_
     reply = await talk.ask(script())
     row = await Completion.objects.aget(reply=reply)
     assert (reply.state, len(loaded), bool(row.ended_at)) == ("complete", 1, True)
+
+
+@pytest.mark.parametrize("lost", ["end_answered", "settle_completion"])
+@pytest.mark.parametrize("tools", [[], [NotedTool()]])
+async def test_an_answer_that_was_ended_without_an_answer_is_ended_and_billed_once(talk, monkeypatch, lost, tools):
+    monkeypatch.setattr(complete_step, lost, losing_answers(getattr(complete_step, lost)))
+    reply = (await in_thread(post, talk.conversation, script())).reply
+    await in_thread(claim_runs, "worker", limit=1)
+    making = talk.begin(reply, *tools)
+    await making
+    reply = await talk.end(making)
+    assert (reply.state, reply.content) == ("complete", talk.texts.text)
+    row = await Completion.objects.aget(reply=reply)
+    spent = await in_thread(list, Spending.objects.filter(user=row.user_id).values_list("spent_usd", "reserved_usd"))
+    assert spent == [(row.cost_usd, 0)] * 2
 
 
 def losing_answers(write, *, most=1_000):

@@ -152,6 +152,17 @@ async def test_a_stop_while_the_request_is_settled_keeps_its_calls_from_being_ru
     assert (await in_thread(Completion.objects.get)).finish_reason == "tool_calls"
 
 
+async def test_a_stop_while_an_answer_is_settled_comes_too_late(talk):
+    talk.client = client = StoppingClient(talk.client)
+    reply = await posted(talk)
+    await in_thread(claim_runs, "worker", limit=1)
+    making = client.making = talk.begin(reply)
+    assert await making is make_reply.ReplyOutcome.ENDED
+    await in_thread(reply.refresh_from_db)
+    assert reply.state == "complete"
+    assert (await in_thread(Completion.objects.get)).finish_reason == "stop"
+
+
 async def test_a_stop_while_its_first_request_is_opened_leaves_a_settled_row_and_asks_for_nothing(talk):
     reply, held, may_go = await posted(talk), threading.Event(), threading.Event()
 
