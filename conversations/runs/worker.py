@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ from .awaiting_approval import await_approval
 from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_requests
 from .heartbeat import beat, end_heartbeat
 from .held_run import end_held_reply, hand_back_reply
-from .live_reply import LiveReply, render_lines
+from .live_reply import LiveReply, StepText, render_lines
 from .process_name import name_process
 from .reaper import may_reap, reap_once, tidy_once
 from .save_text import save_texts
@@ -301,10 +301,10 @@ class Worker:
         replies = {active.run.reply_id: active for active in held}
         unsaved = {reply_id: active.live.unsaved() for reply_id, active in replies.items()}
         texts = {reply_id: text for reply_id, text in unsaved.items() if text is not None}
-        await in_worker_thread(save_texts)(texts, worker=self.name)
+        stopped = await in_worker_thread(_save_texts_and_find_stops)(texts, _run_ids(held), worker=self.name)
         for reply_id, text in texts.items():
             replies[reply_id].live.mark_saved(text)
-        _cancel(held, await in_worker_thread(stop_requests)(_run_ids(held)), STOPPED)
+        _cancel(held, stopped, STOPPED)
 
     async def _stop_shut_out(self) -> None:
         """Stop the replies of users who are no longer admitted: blocked, deactivated, deleted, or behind the gate."""
@@ -327,6 +327,12 @@ class Worker:
     def _held(self) -> tuple[ActiveRun, ...]:
         """Return the runs held now. While the database is asked, one may await approval and be claimed again."""
         return tuple(self._active.values())
+
+
+def _save_texts_and_find_stops(texts: Mapping[int, StepText], run_ids: Collection[int], *, worker: str) -> set[int]:
+    """Save *texts*, and return those of *run_ids* for which a stop has been requested."""
+    save_texts(texts, worker=worker)
+    return stop_requests(run_ids)
 
 
 def _ids_of(run: ClaimedRun) -> dict[str, object]:
