@@ -82,6 +82,8 @@ from .send_buffer import SendBuffer
 from .socket_shares import shares
 from .subscriptions import Subscriptions
 
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
 P = ParamSpec("P")
 R = TypeVar("R")
 logger = logging.getLogger(__name__)
@@ -95,22 +97,26 @@ NOT_ADMITTED = (SignInRequired, GateClosed)
 class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels has no types
     """One page of one user."""
 
-    channel_layer_alias = None  # frames come by `fanout`
     _rechecking: asyncio.Task[None] | None = None
     _waiting_for_stop: asyncio.Task[None] | None = None
     _is_counted = False
     _is_closed = False
     _user_id: int | None = None
 
-    async def __call__(self, *connection: Any) -> None:
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Serve the page from its handshake on, and let go of all that it holds however that ends.
 
-        Channels calls `disconnect` for an event alone, which is never read where the page has gone meanwhile.
+        Channels calls `disconnect` for an event alone, which is never read where the page has gone meanwhile. It waits
+        for each event in a task of its own, since there may be a channel layer beside the socket: here is `fanout`.
         """
+        self.scope, self.base_send = scope, send
         self.buffer = SendBuffer(send=self._send_text, close=self._close_slow_page)
         self.subscriptions = Subscriptions(self.buffer.put)
         try:
-            await super().__call__(*connection)
+            while True:
+                await self.dispatch(await receive())
+        except StopConsumer:
+            pass
         finally:
             await self._let_go()
 

@@ -6,7 +6,7 @@ that opens and closes sockets without end costs most by the handshakes, each of 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -48,23 +48,29 @@ class HandshakeTurns:
         if user is None:  # it is refused by the consumer
             await self._application(scope, receive, send)
             return
+        turn: AsyncExitStack | None = None  # while the handshake lasts: each keeps a kilobyte
+
+        async def send_on(message: Message) -> None:
+            """The first message accepts or refuses; those after it are the frames of an open socket."""
+            nonlocal turn
+            if turn is not None:
+                ended, turn = turn, None
+                await ended.aclose()
+            await send(message)
+
         try:
-            async with AsyncExitStack() as turn:
-                await turn.enter_async_context(self._turns.turn(user))
-
-                is_answered = False
-
-                async def send_on(message: Message) -> None:
-                    """The first message accepts or refuses; those after it are the frames of an open socket."""
-                    nonlocal is_answered
-                    if not is_answered:
-                        is_answered = True
-                        await turn.aclose()
-                    await send(message)
-
-                await self._application(scope, receive, send_on)
+            turn = await self._begin_turn(user)
+            await self._application(scope, receive, send_on)
         except QueueFull:
             await refuse(scope, send)
+        finally:
+            if turn is not None:
+                await turn.aclose()
+
+    async def _begin_turn(self, user: Hashable) -> AsyncExitStack:
+        turn = AsyncExitStack()
+        await turn.enter_async_context(self._turns.turn(user))
+        return turn
 
 
 async def refuse(scope: Scope, send: Send) -> None:

@@ -13,14 +13,17 @@ from conversations.live.redis_echo import redis_echo
 logger = logging.getLogger(__name__)
 
 
+NOWHERE: frozenset[str] = frozenset()  # each empty one is an object of its own, in every open page
+
+
 class Subscriptions:
     """The topics of one page, whose payloads *deliver* is given."""
 
     def __init__(self, deliver: Callable[[str], None]) -> None:
         self._subscriber = Subscriber(deliver)
         self._elsewhere = other_processes()
-        self._topics: frozenset[str] = frozenset()
-        self._topics_elsewhere: frozenset[str] = frozenset()
+        self._topics = NOWHERE
+        self._topics_elsewhere = NOWHERE
 
     @property
     def hears_elsewhere(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import queue
 import socket
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from conversations.management.http_protocol import HttpProtocol
-from conversations.management.socket_protocol import MOST_PIECES, TOO_LARGE, SocketProtocol
+from conversations.management.socket_protocol import MOST_PIECES, TOO_LARGE, SocketEvents, SocketProtocol
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 from .uvicorn_server import is_closed, serve
@@ -219,3 +220,29 @@ def test_a_frame_for_a_socket_that_is_being_closed_raises_as_for_one_that_has_go
         connection.sendall(frame(TEXT, is_last=False) + frame(CONTINUATION, is_last=False) * (MOST_PIECES + 10))
         for _ in range(2):  # a frame, and one that closes it
             assert isinstance(sent_too_late.get(timeout=PATIENCE_SECONDS), OSError)
+
+
+def test_an_idle_socket_keeps_neither_the_heads_of_its_handshake_nor_a_queue(port):
+    with opened(port) as connection:
+        connection.sendall(frame(TEXT, b"four"))
+        assert connection.recv(4096) == b"\x81\x014"
+        shown = SocketInView.shown
+        assert not [*shown.scope["headers"], *shown.request.headers, *shown.response.headers]
+        assert shown.queue.empty()
+
+
+async def test_events_are_read_in_their_order_and_a_reader_that_gives_up_takes_none():
+    events = SocketEvents()
+    reading = asyncio.create_task(events.get())
+    await asyncio.sleep(0)
+    events.put_nowait(1)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    events.put_nowait(2)
+    assert [await events.get(), await events.get()] == [1, 2]
+    assert events.empty()
+    later = asyncio.create_task(events.get())
+    await asyncio.sleep(0)
+    events.put_nowait(3)
+    assert await later == 3
