@@ -1,5 +1,6 @@
 """Django models of conversations: one noun per file."""
 
+from .activity import ActiveUsers, ConversationsOfDay
 from .api_heartbeat import ApiHeartbeat
 from .api_key import ApiKey, ApiScope
 from .backup_schedule import BackupSchedule
@@ -44,6 +45,7 @@ from .webhook import Webhook, WebhookDelivery
 from .worker_heartbeat import WorkerHeartbeat
 
 __all__ = [
+    "ActiveUsers",
     "ApiHeartbeat",
     "ApiKey",
     "ApiScope",
@@ -54,6 +56,7 @@ __all__ = [
     "ConversationImport",
     "ConversationOrigin",
     "ConversationSum",
+    "ConversationsOfDay",
     "Document",
     "DocumentFile",
     "ExportLease",

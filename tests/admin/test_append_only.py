@@ -11,8 +11,10 @@ from django.db import connection
 from django.urls import NoReverseMatch, reverse
 
 from conversations.models import (
+    ActiveUsers,
     Calibration,
     Completion,
+    ConversationsOfDay,
     ConversationSum,
     LedgerSum,
     Price,
@@ -28,7 +30,8 @@ from conversations.services.ledger.recompute_spending import recompute_spending
 from tests.admin.stored import make_completion, make_conversation
 from tests.support.documents import add
 
-LEDGER = (Completion, LedgerSum, RolledUpSum, RunningSum, ConversationSum, Spending, Reading, ReadingStep)
+SUMS = (LedgerSum, RolledUpSum, RunningSum, ConversationSum, ActiveUsers, ConversationsOfDay, Spending)
+LEDGER = (Completion, *SUMS, Reading, ReadingStep)
 REGISTERED = sorted(admin.site._registry, key=lambda model: model._meta.label)
 NAMES = [model._meta.label for model in REGISTERED]
 PEOPLE = ["admin_browser", "reviewer_browser"]

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from chatsite.accounts.models import User
 from conversations.models import (
+    ActiveUsers,
     Completion,
     Conversation,
+    ConversationsOfDay,
     ConversationSum,
     LedgerSum,
     RolledUpSum,
@@ -93,7 +95,8 @@ class RandomLedger:
     closed_minutes: int = -DAYS * 1440
 
     def __post_init__(self) -> None:
-        sums = (LedgerSum, RolledUpSum, RunningSum, ConversationSum, Spending)
+        activity = (ActiveUsers, ConversationsOfDay)
+        sums = (LedgerSum, RolledUpSum, RunningSum, ConversationSum, Spending, *activity)
         for model in (Completion, *sums, Conversation, Scenario, User):
             model.objects.all().delete()
         self.there: dict[str | None, Any] = {name: Scenario.objects.create(name=name) for name in ("first", "second")}

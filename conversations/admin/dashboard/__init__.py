@@ -11,5 +11,5 @@ The cost of a day, from the request to the digits on the page, is read in six fi
 
 Users, language models, scenarios and purposes are rolled up by day and month, conversations by month. Days and totals
 are differences of running sums kept by quarter of an hour. Open days, filtered figures and a period's edges are read
-from the quarters.
+from the quarters. Who was active in a closed day, and how many conversations, is noted when it is closed.
 """

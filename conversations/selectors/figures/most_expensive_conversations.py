@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from psycopg.sql import SQL, Composed, Literal
 
+from .conversation_counts import COUNT_IN_CLOSED_DAYS
 from .period_parts import all_parts, parts_of_keys
 from .statements import ADDED_UP, MOST_EXPENSIVE_FIRST, SUM_COLUMNS
 
@@ -73,26 +74,6 @@ FROM (
     all_parts=all_parts("conversation", RANKS),
     most_expensive_first=MOST_EXPENSIVE_FIRST,
 )
-# What began or ended within the period was active in its closed days; what did neither is looked up. Each is read by an
-# index of its own: one for both would be read from the first conversation of all.
-COUNT_IN_CLOSED_DAYS = SQL("""
-SELECT (
-  SELECT count(*) FROM conversations_conversationsum WHERE first_quarter >= %(begin)s AND first_quarter < %(end)s
-) + (
-  SELECT count(*) FROM conversations_conversationsum
-  WHERE last_quarter >= %(begin)s AND last_quarter < %(end)s AND first_quarter < %(begin)s
-) + count(*) FROM conversations_conversationsum
-WHERE last_quarter >= %(end)s AND first_quarter < %(begin)s AND (
-  EXISTS (
-    SELECT FROM conversations_ledgersum
-    WHERE conversation_id = key_id AND quarter >= %(begin)s AND quarter < %(end)s
-  )
-  OR key_id = 0 AND EXISTS (
-    SELECT FROM conversations_ledgersum
-    WHERE conversation_id IS NULL AND quarter >= %(begin)s AND quarter < %(end)s
-  )
-)
-""")
 BY_CONVERSATION = SQL("""
 SELECT 'conversation' AS grouping, key_id, '' AS key_name, {sums}, 0 AS users,
        ({count_in_closed_days}) + (SELECT count(*) FROM active_in_open_days WHERE in_no_closed_day) AS row_count, place

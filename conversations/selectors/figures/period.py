@@ -79,6 +79,19 @@ def closed_spans(period: Period, closed_until: dt.datetime, weeks_until: dt.date
     }
 
 
+def parts_of_users(spans: ClosedSpans) -> list[tuple[str, dt.datetime]]:
+    """Return the closed months or weeks that the period has, and the days around them: what users have sums of."""
+    begin, end = spans["long_begin"], spans["long_end"]
+    days = _days(spans["day_begin"], min(begin, spans["day_end"])) + _days(end, spans["day_end"])
+    has_weeks = spans["long_span"] == "week"
+    firsts = [day for day in _days(begin, end) if (day.weekday() == 0 if has_weeks else day.day == 1)]
+    return [*(("day", day) for day in days), *((spans["long_span"], day) for day in firsts)]
+
+
+def _days(begin: dt.datetime, end: dt.datetime) -> list[dt.datetime]:
+    return [begin + dt.timedelta(days=number) for number in range((end - begin).days)]
+
+
 def _midnight_from(moment: dt.datetime) -> dt.datetime:
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight if midnight == moment else midnight + dt.timedelta(days=1)

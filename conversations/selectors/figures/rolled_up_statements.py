@@ -1,18 +1,18 @@
 """SQL of the figures over all completions, from the rolled-up sums of closed days: the same columns as in `statements`.
 
 Days and the total are differences of running sums, and of what is not closed yet the sums over quarters of an hour.
-Language models, scenarios and purposes are added up from the period's parts. Users are ranked by three sums, and only
-those that are shown have all of theirs added up. Conversations are too many for that
-(`most_expensive_conversations`).
+Language models, scenarios and purposes are added up from the period's parts. Users and conversations are too many for
+that (`active_users`, `most_expensive_conversations`): only those that are shown have all of their sums added up.
 """
 
 from __future__ import annotations
 
 from psycopg.sql import SQL, Composed, Identifier
 
-from .most_expensive_conversations import BY_CONVERSATION, RANKS, RANKS_ADDED_UP, steps_before_by_conversation
-from .period_parts import PARTS_OF_FEW, all_parts, parts_of_keys
-from .statements import ADDED_UP, DAY, MOST_EXPENSIVE_FIRST, MOST_EXPENSIVE_SUMS_FIRST, NAMED, SUM_COLUMNS, all_tables
+from .active_users import BY_USER, steps_before_by_user, steps_before_user_counts
+from .most_expensive_conversations import BY_CONVERSATION, steps_before_by_conversation
+from .period_parts import PARTS_OF_FEW
+from .statements import ADDED_UP, DAY, MOST_EXPENSIVE_SUMS_FIRST, NAMED, SUM_COLUMNS, all_tables
 from .totals import SUMS
 
 # To be asked first, in the same transaction: up to when days are closed, and weeks added up. Other transactions go on
@@ -54,32 +54,14 @@ SELECT begins.number - 1 AS day, {since_midnight},
 FROM marks AS begins JOIN marks AS ends ON ends.number = begins.number + 1
 LEFT JOIN not_closed ON not_closed.day = begins.number - 1
 """).format(since_midnight=SQL(", ").join(map(_since_midnight, SUMS)))
-RANKED_USERS = SQL("SELECT key_id, {ranks_added_up} FROM ({parts}) AS parts GROUP BY key_id").format(
-    ranks_added_up=RANKS_ADDED_UP, parts=all_parts("user", RANKS)
-)
-USER_PLACES = SQL("""
-SELECT key_id, row_number() OVER (ORDER BY {most_expensive_first}, nullif(key_id, 0)) AS place
-FROM ranked_users ORDER BY place LIMIT %(rows)s
-""").format(most_expensive_first=MOST_EXPENSIVE_FIRST)
-
 TOTAL = SQL("""
 SELECT 'total' AS grouping, 0 AS key_id, '' AS key_name, {added_up},
-       (SELECT count(*) FROM ranked_users WHERE key_id > 0) AS users, 1 AS row_count, 1 AS place
+       (SELECT users FROM user_counts) AS users, 1 AS row_count, 1 AS place
 FROM days
 """).format(added_up=ADDED_UP)
 BY_DAY = SQL("""
 SELECT 'day' AS grouping, day AS key_id, '' AS key_name, {sums}, users, 1 AS row_count, 1 AS place FROM days
 """).format(sums=SUM_COLUMNS)
-BY_USER = SQL("""
-SELECT 'user' AS grouping, key_id, '' AS key_name, {sums}, 0 AS users,
-       (SELECT count(*) FROM ranked_users) AS row_count, place
-FROM (SELECT key_id, {added_up} FROM ({parts}) AS parts GROUP BY key_id) AS users
-JOIN user_places USING (key_id)
-""").format(
-    sums=SUM_COLUMNS,
-    added_up=ADDED_UP,
-    parts=parts_of_keys("user", SQL("SELECT key_id FROM user_places"), SUM_COLUMNS),
-)
 BY_LANGUAGE_MODEL_PURPOSE_AND_SCENARIO = SQL("""
 SELECT * FROM (
   SELECT dimension AS grouping, key_id, key_name, {added_up}, 0 AS users,
@@ -95,8 +77,8 @@ ROLLED_UP_FIGURES = (
 WITH marks AS MATERIALIZED ({marks}),
 not_closed AS ({not_closed}),
 days AS ({days}),
-ranked_users AS MATERIALIZED ({ranked_users}),
-user_places AS MATERIALIZED ({user_places}),
+{steps_before_user_counts},
+{steps_before_by_user},
 {steps_before_by_conversation},
 shown AS ({tables})
 {named}
@@ -105,8 +87,8 @@ shown AS ({tables})
         marks=MARKS,
         not_closed=NOT_CLOSED,
         days=DAYS,
-        ranked_users=RANKED_USERS,
-        user_places=USER_PLACES,
+        steps_before_user_counts=steps_before_user_counts(),
+        steps_before_by_user=steps_before_by_user(),
         steps_before_by_conversation=steps_before_by_conversation(),
         tables=all_tables(TOTAL, BY_DAY, BY_USER, BY_LANGUAGE_MODEL_PURPOSE_AND_SCENARIO, BY_CONVERSATION),
         named=NAMED,
@@ -115,17 +97,15 @@ shown AS ({tables})
 )
 ROLLED_UP_TOTAL = (
     SQL("""
-WITH marks AS MATERIALIZED ({marks}), not_closed AS ({not_closed}), days AS ({days})
-SELECT {added_up},
-       (SELECT count(*) FROM (SELECT DISTINCT key_id FROM ({user_parts}) AS parts WHERE key_id > 0) AS active) AS users
-FROM days
+WITH marks AS MATERIALIZED ({marks}), not_closed AS ({not_closed}), days AS ({days}), {steps_before_user_counts}
+SELECT {added_up}, (SELECT users FROM user_counts) AS users FROM days
 """)
     .format(
         marks=MARKS,
         not_closed=NOT_CLOSED,
         days=DAYS,
         added_up=ADDED_UP,
-        user_parts=all_parts("user", SQL("completions")),
+        steps_before_user_counts=steps_before_user_counts(),
     )
     .as_string()
 )

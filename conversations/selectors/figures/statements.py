@@ -111,18 +111,22 @@ SELECT conversation_id, count(*) OVER () AS row_count,
 FROM chosen GROUP BY conversation_id ORDER BY place LIMIT %(rows)s
 """).format(most_expensive_first=MOST_EXPENSIVE_SUMS_FIRST)
 
-# Of conversations only those that are shown are looked up: a join would read all of them.
+# Of users and conversations only those that are shown are looked up: a join would read all of them.
 NAMED = SQL("""
 SELECT shown.*, person.email, conversation.public_id,
        CASE WHEN scenario.owner_id IS NULL THEN scenario.name END AS scenario_name,
        conversation.created_at AS begun_at, owner.email AS owner_email
 FROM shown
-LEFT JOIN accounts_user AS person ON grouping = 'user' AND person.id = key_id
+LEFT JOIN LATERAL (
+  SELECT * FROM accounts_user WHERE grouping = 'user' AND id = key_id LIMIT 1
+) AS person ON TRUE
 LEFT JOIN conversations_scenario AS scenario ON grouping = 'scenario' AND scenario.id = key_id
 LEFT JOIN LATERAL (
   SELECT * FROM conversations_conversation WHERE grouping = 'conversation' AND id = key_id LIMIT 1
 ) AS conversation ON TRUE
-LEFT JOIN accounts_user AS owner ON owner.id = conversation.owner_id
+LEFT JOIN LATERAL (
+  SELECT * FROM accounts_user WHERE id = conversation.owner_id LIMIT 1
+) AS owner ON TRUE
 ORDER BY grouping, place
 """)
 

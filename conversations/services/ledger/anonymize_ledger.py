@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Model
 
+from .activity_sums import FORGET_ACTIVE_USER, FORGET_CONVERSATION_OF_DAY
 from .ledger_sums import (
     ADD_TO_CONVERSATION_SUMS,
     ADD_TO_LEDGER_SUMS,
@@ -87,7 +88,9 @@ def forget_in_sums(instance: Model) -> None:
     with connection.cursor() as cursor:
         if column == "user_id":
             cursor.execute(FORGET_IN_RUNNING, {"user": instance.pk})
+            cursor.execute(FORGET_ACTIVE_USER, {"id": instance.pk})
         if column == "conversation_id":
+            cursor.execute(FORGET_CONVERSATION_OF_DAY, {"id": instance.pk})
             cursor.execute(FORGET_CONVERSATION, [instance.pk])
         cursor.execute(FORGET_IN_ROLLED_UP, [column.removesuffix("_id"), instance.pk])
         cursor.execute(FORGET_IN_SUMS.format(column=column, key=key), [instance.pk])

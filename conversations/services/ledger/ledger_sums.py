@@ -10,6 +10,8 @@ from __future__ import annotations
 from conversations.models.sums import KEY, KEY_IDS, KEY_NAMES, SPANS, WEEKLY_DIMENSION
 from conversations.selectors.figures.totals import SUMS
 
+from .activity_sums import FILL_ACTIVITY
+
 QUARTER = "date_bin('15 minutes', completion.created_at, TIMESTAMPTZ '2000-01-01 00:00:00+00')"
 HAS_COST_WITHOUT_HISTORY = "completion.cost_without_history_usd IS NOT NULL"
 CACHE_REPORTED = "completion.cached_input_tokens IS NOT NULL"
@@ -136,4 +138,5 @@ FILL = (
     f"{BOUNDS} {ADD_TO_ROLLED_UP_SUMS} {WEEKS}",
     f"{BOUNDS} INSERT INTO conversations_runningsum (quarter, users, {SUM_COLUMNS}) {RUNNING}",
     f"{BOUNDS} {ADD_TO_CONVERSATION_SUMS} {OF_CONVERSATIONS} {ON_CONFLICT_ADD_TO_CONVERSATION}",
+    *FILL_ACTIVITY,
 )
