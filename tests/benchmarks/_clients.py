@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 import httpx2
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 
 SILENCE_SECONDS = 5.0
 QUESTION = "Tell me about sorting, step by step."
@@ -36,30 +36,43 @@ class SitePage:
     conversation: uuid.UUID
     content: str = QUESTION
 
-    async def ask(self) -> Received:
-        """Post a message and follow the reply to its end. Raises `RuntimeError` if it does not arrive whole."""
+    def connect(self) -> connect:
+        """Return the socket to be opened, which follows nothing yet."""
         headers = {"Cookie": f"sessionid={self.cookie}"}
-        async with connect(
-            f"{self.address.replace('http', 'ws', 1)}/ws/", origin=self.address, additional_headers=headers
-        ) as socket:
-            await socket.send(json.dumps(self._message()))
-            asked_at, first_at, text, frames, gaps = time.monotonic(), None, "", 0, 0
-            while True:
-                try:
-                    payload = await asyncio.wait_for(socket.recv(), SILENCE_SECONDS)
-                except TimeoutError:  # frames between processes may be lost, also the last one: a page asks then
-                    await socket.send(json.dumps(self._sync()))
-                    continue
-                frames += 1
-                frame = json.loads(payload)
-                if frame["type"] == "reply.delta":
-                    first_at = first_at or time.monotonic()
-                    gaps += frame["at"] > len(text)
-                    text = text.ljust(frame["at"])[: frame["at"]] + frame["text"]
-                elif first_at and (frame["type"] == "reply.done" or _tells_end(frame)):
-                    return Received(text, first_at - asked_at, frames, gaps)
-                elif frame["type"] in ("reply.failed", "error"):
-                    raise RuntimeError(f"not what was expected: {payload}")
+        address = f"{self.address.replace('http', 'ws', 1)}/ws/"
+        return connect(address, origin=self.address, additional_headers=headers)
+
+    async def follow(self, socket: ClientConnection) -> None:
+        """Ask for the conversation, as a page that is opened does, and wait for it."""
+        await socket.send(json.dumps(self._sync()))
+        while json.loads(await socket.recv())["type"] != "conversation.snapshot":
+            pass
+
+    async def ask(self) -> Received:
+        """Do as `ask_on`, by a socket that is opened for it."""
+        async with self.connect() as socket:
+            return await self.ask_on(socket)
+
+    async def ask_on(self, socket: ClientConnection) -> Received:
+        """Post a message and follow the reply to its end. Raises `RuntimeError` if it does not arrive whole."""
+        await socket.send(json.dumps(self._message()))
+        asked_at, first_at, text, frames, gaps = time.monotonic(), None, "", 0, 0
+        while True:
+            try:
+                payload = await asyncio.wait_for(socket.recv(), SILENCE_SECONDS)
+            except TimeoutError:  # frames between processes may be lost, also the last one: a page asks then
+                await socket.send(json.dumps(self._sync()))
+                continue
+            frames += 1
+            frame = json.loads(payload)
+            if frame["type"] == "reply.delta":
+                first_at = first_at or time.monotonic()
+                gaps += frame["at"] > len(text)
+                text = text.ljust(frame["at"])[: frame["at"]] + frame["text"]
+            elif first_at and (frame["type"] == "reply.done" or _tells_end(frame)):
+                return Received(text, first_at - asked_at, frames, gaps)
+            elif frame["type"] in ("reply.failed", "error"):
+                raise RuntimeError(f"not what was expected: {payload}")
 
     def _sync(self) -> dict[str, object]:
         return {"type": "conversation.sync", "conversation": str(self.conversation), "from_position": 0}

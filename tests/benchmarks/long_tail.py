@@ -1,11 +1,12 @@
 """Long tail: the slowest first tokens of short replies that are begun at a steady rate, by the clock, for minutes.
 
 Each person follows a conversation of their own over a socket that is opened for the reply, and asks again when it is
-their turn. Requests begin by the clock, as those of many people do, so one that waits makes none of the others wait.
-The first tenth of the time warms up. Every reply must arrive whole.
+their turn; with *open*, over one that has been open since before the first request. Requests begin by the clock, as
+those of many people do, so one that waits makes none of the others wait. The first tenth of the time warms up. Every
+reply must arrive whole.
 
     python -m tests.benchmarks.long_tail [--begun 50] [--seconds 300] [--tokens 20] [--pace 25] [--people 1000]
-                                         [--processes 1] [--json F]
+                                         [--processes 1] [--open] [--json F]
 
 *begun* is replies a second. With several *processes* a worker of its own and a redis-server are between them.
 """
@@ -15,7 +16,10 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import psutil
 import uvloop
@@ -40,6 +44,7 @@ class Rate:
     pace_milliseconds: int
     people: int
     processes: int
+    are_open: bool = False
 
     @property
     def reply(self) -> Load:
@@ -56,7 +61,22 @@ class Asked:
     error: str = ""
 
 
-async def ask_at_rate(pages: list[SitePage], rate: Rate) -> list[Asked]:
+async def ask_all(pages: list[SitePage], rate: Rate, note_begin: Callable[[], None]) -> list[Asked]:
+    """Ask at the rate, over sockets that are open by then, or opened for each; *note_begin* is called before that."""
+    if not rate.are_open:
+        note_begin()
+        return await ask_at_rate([page.ask for page in pages], rate)
+    async with AsyncExitStack() as opened:
+        asking = []
+        for page in pages:
+            socket = await opened.enter_async_context(page.connect())
+            await page.follow(socket)
+            asking.append(partial(page.ask_on, socket))
+        note_begin()
+        return await ask_at_rate(asking, rate)
+
+
+async def ask_at_rate(asking: Sequence[Callable[[], Awaitable[Received]]], rate: Rate) -> list[Asked]:
     began, count = time.monotonic(), int(rate.begun * rate.seconds)
 
     async def ask(number: int) -> Asked:
@@ -64,7 +84,7 @@ async def ask_at_rate(pages: list[SitePage], rate: Rate) -> list[Asked]:
         await asyncio.sleep(began + at - time.monotonic())
         late = time.monotonic() - began - at
         try:
-            received = await pages[number % len(pages)].ask()
+            received = await asking[number % len(asking)]()
         except Exception as error:
             return Asked(at, late, None, f"{type(error).__name__}: {error}"[:200])
         whole = received.text == rate.reply.text
@@ -89,15 +109,15 @@ def measure(rate: Rate) -> Figures:
 
         servers = {"site": site, "postgres": postgres} | ({"redis": redis} if redis else {})
         pages = [SitePage(os.environ["SITE_URL"], each.cookie, each.conversation) for each in make_people(rate.people)]
-        before, client_before = cpu_of(servers), time.process_time()
-        asked = uvloop.run(ask_at_rate(pages, rate))
-        used = {name: (1_000 * (after - before[name]) / len(asked)) for name, after in cpu_of(servers).items()}
-        used["client"] = 1_000 * (time.process_time() - client_before) / len(asked)
+        used: dict[str, float] = {}
+        asked = uvloop.run(ask_all(pages, rate, lambda: used.update(cpu_of(servers))))
+        used = {name: (1_000 * (after - used[name]) / len(asked)) for name, after in cpu_of(servers).items()}
     return figures_of(asked, rate) | {"milliseconds_a_reply": used}
 
 
 def cpu_of(servers: dict[str, psutil.Process]) -> dict[str, float]:
-    return {name: cpu_seconds(each) for name, each in servers.items()}
+    """Return the processor time used until now, in seconds, of the *servers* and of this process, their client."""
+    return {name: cpu_seconds(each) for name, each in servers.items()} | {"client": time.process_time()}
 
 
 def figures_of(asked: list[Asked], rate: Rate) -> Figures:
@@ -144,8 +164,9 @@ def main() -> None:
     parser.add_argument("--pace", type=int, default=25, help="milliseconds before each token")
     parser.add_argument("--people", type=int, default=1_000)
     parser.add_argument("--processes", type=int, default=1, help="web processes")
+    parser.add_argument("--open", action="store_true", help="pages are open before, as most are, and stay so")
     chosen = parser.parse_args()
-    rate = Rate(chosen.begun, chosen.seconds, chosen.tokens, chosen.pace, chosen.people, chosen.processes)
+    rate = Rate(chosen.begun, chosen.seconds, chosen.tokens, chosen.pace, chosen.people, chosen.processes, chosen.open)
     result = measure(rate)
     write_json(result, chosen.json)
     report(result)

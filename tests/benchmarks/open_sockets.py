@@ -20,7 +20,6 @@ from typing import Any
 
 import psutil
 import uvloop
-from websockets.asyncio.client import connect
 
 from tests.benchmarks._clients import SitePage
 from tests.benchmarks._figures import Figures, arguments_for, verdict, write_json
@@ -74,11 +73,8 @@ class Site:
 
 async def open_page(page: SitePage, opened: AsyncExitStack) -> Any:
     """Open the socket of *page*, which stays open with *opened*, and let it follow its conversation."""
-    address = f"{page.address.replace('http', 'ws', 1)}/ws/"
-    headers = {"Cookie": f"sessionid={page.cookie}"}
-    socket = await opened.enter_async_context(connect(address, origin=page.address, additional_headers=headers))
-    await socket.send(json.dumps(page._sync()))
-    assert (await read_frame(socket))["type"] == "conversation.snapshot"
+    socket = await opened.enter_async_context(page.connect())
+    await page.follow(socket)
     return socket
 
 
