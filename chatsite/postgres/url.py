@@ -22,7 +22,7 @@ def parse_database_url(url: str) -> dict[str, Any]:
     `ValueError` for the rest.
     """
     parts = _split(url)
-    database: dict[str, Any] = {"ENGINE": "django.db.backends.postgresql", "OPTIONS": {}}
+    database: dict[str, Any] = {"ENGINE": "chatsite.postgres", "OPTIONS": {}}
     database |= _address(parts.netloc) | {"NAME": unquote(parts.path.removeprefix("/"))}
     for name, value in _parameters(parts.query):
         _apply(database, name, value)

@@ -1,4 +1,3 @@
-import ctypes
 import threading
 from contextlib import closing
 
@@ -12,26 +11,11 @@ from chatsite.postgres import faults
 from chatsite.postgres.connection import LimitedConnection, end_waits, has_just_answered, long_work
 from chatsite.postgres.faults import DatabaseClosed, is_passing_fault, seconds_since_fault
 from chatsite.postgres.pool import LARGE_VALUE_BYTES, give_newest_first, replace_after_large_value
+from tests.postgres.allocator import bytes_in_use
 from tests.support.patience import wait_for
 
 SLEEP = "SELECT pg_sleep(600)"
 KEPT_BYTES = 512 * 1024  # most of a connection's buffers
-ALLOCATOR_FIGURES = (
-    "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost",
-)  # fmt: skip
-
-
-class AllocatorFigures(ctypes.Structure):
-    """`struct mallinfo2` of glibc 2.33 and later."""
-
-    _fields_ = [(name, ctypes.c_size_t) for name in ALLOCATOR_FIGURES]
-
-
-def bytes_in_use():
-    figures = getattr(ctypes.CDLL(None), "mallinfo2", None) or pytest.skip("needs glibc 2.33")
-    figures.restype = AllocatorFigures
-    found = figures()
-    return found.uordblks + found.hblkhd
 
 
 @pytest.fixture(autouse=True)

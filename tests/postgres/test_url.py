@@ -5,7 +5,7 @@ import pytest
 from chatsite.postgres.url import parse_database_url
 
 PLAIN = {
-    "ENGINE": "django.db.backends.postgresql",
+    "ENGINE": "chatsite.postgres",
     "NAME": "seat",
     "USER": "ann",
     "PASSWORD": "pw",
