@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import ParamSpec, TypeVar
@@ -21,17 +20,19 @@ from django.db import close_old_connections
 
 from chatsite.postgres.connection import long_work
 
+from .thread_crew import ThreadCrew
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _loop: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("loop", default=None)
-_rendering_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="rendering")
-_indexer_threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="indexer")
-_importer_threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="importer")
-_look_up_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="look-up")
-_api_threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="api")
+_rendering_threads = ThreadCrew("rendering", most=2)
+_indexer_threads = ThreadCrew("indexer", most=1)
+_importer_threads = ThreadCrew("importer", most=1)
+_look_up_threads = ThreadCrew("look-up", most=3)
+_api_threads = ThreadCrew("api", most=8)
 _is_served: ContextVar[bool] = ContextVar("is_served", default=False)
-_worker_threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="run-worker")
+_worker_threads = ThreadCrew("run-worker", most=4)
 
 
 def in_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
@@ -80,7 +81,7 @@ def loop_of_thread() -> asyncio.AbstractEventLoop | None:
     return None if loop is None or loop.is_closed() else loop
 
 
-def _in(crew: ThreadPoolExecutor | None, function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
+def _in(crew: ThreadCrew | None, function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
     """Return *function* to be awaited.
 
     As `channels.db.database_sync_to_async` without what only functions need that call coroutines themselves: that was a
@@ -92,7 +93,8 @@ def _in(crew: ThreadPoolExecutor | None, function: Callable[P, R]) -> Callable[P
         context = copy_context()
         context.run(_loop.set, loop)
         work = partial(_call, function, *arguments, **named)
-        return await loop.run_in_executor(crew, partial(context.run, work))
+        in_context = partial(context.run, work)
+        return await (crew.call(in_context) if crew else loop.run_in_executor(None, in_context))
 
     call_in_thread.__name__ = getattr(function, "__name__", call_in_thread.__name__)  # all of `wraps` that is read
     return call_in_thread
