@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.db import connection, transaction
 from django.db.models import F
 
 from conversations.backup_probe import judge_backups
@@ -18,6 +20,7 @@ from conversations.services.backups.backup_schedule import (
     release_scheduled_backup,
     renew_scheduled_backup,
 )
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 DAY = dt.timedelta(days=1)
@@ -40,6 +43,20 @@ def test_one_process_makes_it_and_the_next_is_due_a_day_later():
     let_pass(DAY * 0.02)
     assert is_due()
     assert not is_due()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_process_that_waited_for_another_ones_claim_makes_none():
+    """Its statement began before that claim, which is no jump of the clock."""
+    assert is_due()
+    release_scheduled_backup()
+    with ThreadPoolExecutor(1) as other:
+        with transaction.atomic():
+            BackupSchedule.objects.select_for_update().get()
+            waiting = other.submit(lambda: (is_due(), connection.close())[0])
+            wait_for_lock_waits()
+            assert is_due()
+        assert waiting.result() is False
 
 
 def test_one_whose_process_was_killed_or_failed_is_tried_again():

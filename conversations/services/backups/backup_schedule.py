@@ -10,11 +10,12 @@ from django.db.models.functions import Now
 from conversations.models import BackupSchedule
 
 RETRY = dt.timedelta(minutes=30)  # after a try that failed, or whose process said nothing for as long
+# By the clock, as two that claim at once wait for one another: the statement may have begun before the other's claim.
 CLAIM = """
 INSERT INTO conversations_backupschedule AS schedule (id, tried_at) VALUES (1, statement_timestamp())
 ON CONFLICT (id) DO UPDATE SET tried_at = excluded.tried_at
-WHERE (extract(epoch FROM statement_timestamp() - schedule.made_at) BETWEEN 0 AND %s) IS NOT TRUE
-  AND (extract(epoch FROM statement_timestamp() - schedule.tried_at) BETWEEN 0 AND %s) IS NOT TRUE
+WHERE (extract(epoch FROM clock_timestamp() - schedule.made_at) BETWEEN 0 AND %s) IS NOT TRUE
+  AND (extract(epoch FROM clock_timestamp() - schedule.tried_at) BETWEEN 0 AND %s) IS NOT TRUE
 RETURNING id
 """
 
