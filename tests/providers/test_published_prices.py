@@ -27,6 +27,12 @@ def test_a_hosted_models_price_is_known_and_says_where_from():
     assert prices.source == f"genai-prices {genai_prices.__version__}: openai/gpt-4o-mini on 2026-11-21"
 
 
+def test_the_version_of_the_list_is_read_once(monkeypatch):
+    known = unit_prices("gpt-4o-mini", base_url=OPENAI, at=NOW)
+    monkeypatch.setattr(module, "version", None)  # can't be called
+    assert unit_prices("gpt-4o-mini", base_url=OPENAI, at=NOW) == known
+
+
 def test_the_day_of_a_price_is_the_day_in_utc():
     at = dt.datetime(2026, 11, 21, 1, tzinfo=dt.timezone(dt.timedelta(hours=9)))
     assert unit_prices("gpt-4o-mini", base_url=OPENAI, at=at).source.endswith("on 2026-11-20")

@@ -21,6 +21,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import cache
 from importlib.metadata import version
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,7 @@ def unit_prices(language_model: str, *, base_url: str, at: dt.datetime) -> UnitP
     prices = [getattr(listed, name) for name in COVERED]
     if prices[:2] == [None, None] or not _is_covered(listed):
         return None
-    source = f"genai-prices {version('genai-prices')}: {provider.id}/{model.id} on {at.astimezone(dt.UTC):%Y-%m-%d}"
+    source = f"genai-prices {_version()}: {provider.id}/{model.id} on {at.astimezone(dt.UTC):%Y-%m-%d}"
     return UnitPrices(**_at(prices, input_tokens=0), source=source, tiers=_tiers(prices))
 
 
@@ -72,6 +73,11 @@ def published_context_window(language_model: str) -> int | None:
     """Return how many tokens the model takes at the one who made it, or None where it is not known."""
     known = (known_context_window(language_model, base_url=base_url) for base_url in MAKERS)
     return next((each for each in known if each is not None), None)
+
+
+@cache  # it is read from a file, which took 25 times as long as all else of a price
+def _version() -> str:
+    return version("genai-prices")
 
 
 def _find(language_model: str, base_url: str) -> tuple[Provider, ModelInfo] | None:
