@@ -5,6 +5,7 @@ from contextlib import aclosing, closing
 
 import pytest
 
+from conversations.core.errors import CredentialsRejected, RateLimited
 from conversations.providers.openai_api.provider_connection import ProviderConnection, StreamTimeout, Timeouts
 from tests.support.loop_clock import LoopClock
 
@@ -167,3 +168,21 @@ async def test_what_an_address_asks_for_stays_behind_the_path(proxy):
     async with aclosing(ProviderConnection(base_url, None, connect_seconds=10)) as connection:
         await connection.post("/chat/completions", {})
     assert proxy[0] == "POST http://models.example.org/openai/chat/completions?api-version=1 HTTP/1.1"
+
+
+@pytest.mark.parametrize(("status", "error"), [(429, RateLimited), (401, CredentialsRejected)])
+async def test_a_refusal_that_breaks_off_keeps_its_status(status, error):
+    async def break_off(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 {status} Refused\r\nContent-Length: 500\r\nRetry-After: 7\r\n\r\n"
+        writer.write(head.encode() + b'{"error": {"message":')
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(break_off, "127.0.0.1", 0) as server:
+        base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        async with aclosing(ProviderConnection(base_url, None, connect_seconds=10)) as connection:
+            with pytest.raises(error) as raised, connection.translated_errors(lambda: ()):
+                await connection.open_stream("/chat/completions", {})
+    if error is RateLimited:
+        assert raised.value.retry_after_seconds == 7

@@ -126,11 +126,7 @@ class ProviderConnection:
         except Exception as exc:
             raise NotAnswered from exc
         if not response.is_success:
-            try:
-                await response.aread()
-            finally:
-                await response.aclose()
-            raise Refused(response, _body_of(response))
+            raise Refused(response, await _refusal_body(response))
         return response
 
     @contextmanager
@@ -273,8 +269,14 @@ def _refusal(refused: Refused) -> Refusal:
     )
 
 
-def _body_of(response: httpx2.Response) -> object:
-    """Return the JSON of *response*, or its text where that is none."""
+async def _refusal_body(response: httpx2.Response) -> object:
+    """Return the JSON of a refusal, or its text where that is none; nothing of one that breaks off: it has a status."""
+    try:
+        await response.aread()
+    except Exception:
+        return ""
+    finally:
+        await response.aclose()
     text = response.text.strip()
     try:
         body: object = json.loads(text)
