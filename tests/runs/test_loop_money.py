@@ -7,7 +7,7 @@ import json
 from decimal import Decimal
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from chatsite.accounts.models import Limits
@@ -242,3 +242,30 @@ async def test_a_loop_that_the_next_day_does_not_cover_ends_in_an_answer_with_wh
     body = upstream.log()[-1]["body"]
     assert (body["tool_choice"], len(body["tools"]), answer.window["tools_withheld"]) == ("none", 1, "money")
     await in_thread(check_sums)
+
+
+def parts_of_each_transaction():
+    """Return which parts of the site's sum of the day each transaction was the last to write."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT array_agg(part) FROM conversations_spending WHERE user_id IS NULL AND period = 'day' "
+            "GROUP BY xmin::text"
+        )
+        return [parts for (parts,) in cursor.fetchall()]
+
+
+@transaction.atomic
+def ask_with_what_is_left(person):
+    """Ask; the run has what an attempt before it reserved, and the scenario has lost its tools since."""
+    reply = ask(person, json.dumps({"answer": "It is 391."}), "calculator")
+    Scenario.objects.update(tools=[])
+    Run.objects.filter(reply=reply).update(payer=person, reserved_usd=Decimal(1), reserved_at=timezone.now())
+    return reply
+
+
+async def test_no_transaction_writes_two_parts_of_the_sites_sum(worker, alice):
+    """Two that do so in other orders would wait for each other."""
+    for _ in range(3):
+        reply = await ended(await in_thread(ask_with_what_is_left, alice))
+        assert reply.state == "complete"
+        assert [parts for parts in await in_thread(parts_of_each_transaction) if len(parts) > 1] == []

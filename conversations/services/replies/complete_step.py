@@ -260,7 +260,7 @@ def _settle(
 ) -> None:
     """Settle the row of a request that has come to its end, and store with it what it gave; an answer ends its reply.
 
-    If the run reserves money for what may follow, its end releases that from parts of the site's sums of its own: in a
+    If the run may reserve money for what follows, its end releases that from parts of the site's sums of its own: in a
     transaction of its own, or two might wait for each other.
     """
     outcome, tokens = progress.outcome(), request.model.content_tokens(PromptMessage("assistant", text))
@@ -277,7 +277,7 @@ def _settle(
         settle_completion(completion, outcome, written=written, store=store)
         return
     end = _End(request, request.holder, EndText(text, tokens), reasoning, outcome.finish_reason)
-    if request.prepared.is_of_a_loop:
+    if request.prepared.may_hold_reservation:
         settle_completion(completion, outcome, written=written)
         with transaction.atomic():
             end()

@@ -62,6 +62,7 @@ TO_BE_MADE = CompiledQuery(
         run_worker=F("run__worker"),
         run_attempt=F("run__attempt"),
         run_parameters=F("run__parameters"),
+        run_reserved_usd=F("run__reserved_usd"),
         has_called=Exists(CALLS),
         may_be_looked_up=Exists(DOCUMENTS),
         may_have_to_wait=Exists(DOCUMENTS.filter(state__in=STILL_READ)),
@@ -112,6 +113,11 @@ class PreparedReply:
     def is_of_a_loop(self) -> bool:
         """Whether its reply calls tools, or might have: there may be a reservation for the requests that follow."""
         return bool(self.toolbox.tools or self.step > 1 or self.window.record.tools_withheld)
+
+    @property
+    def may_hold_reservation(self) -> bool:
+        """Whether its run may reserve money beside its request: also one that was put back, and has lost its tools."""
+        return self.is_of_a_loop or bool(self.reply.run_reserved_usd)  # type: ignore[attr-defined]  # annotated
 
 
 def prepare_reply(
