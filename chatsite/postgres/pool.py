@@ -27,7 +27,8 @@ def give_newest_first(pool: ConnectionPool[Any]) -> None:
     """Let *pool*, which is not open yet, give out the connection that came back last.
 
     It would give out the one that is idle for longest, so that all stay in use, and PostgreSQL's process of each has to
-    plan the same statements and fill its caches. Uses psycopg_pool's list of idle connections.
+    plan the same statements and fill its caches. (So a pool that shrinks closes the newest, too: once in ten minutes.)
+    Uses psycopg_pool's list of idle connections.
     """
     pool._pool = _NewestFirst(pool._pool)
 

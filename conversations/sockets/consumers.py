@@ -26,7 +26,7 @@ from structlog.contextvars import bind_contextvars
 
 from chatsite.accounts.models import User
 from chatsite.accounts.sessions.session_store import find_session_user
-from chatsite.postgres.faults import is_database_away, is_passing_fault
+from chatsite.postgres.faults import is_database_away, is_outage, is_passing_fault
 from chatsite.postgres.pool import is_pool_full
 from conversations import metrics
 from conversations.access import find_conversation, require_admitted
@@ -268,8 +268,8 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
                 client_id=frame.client_id,
                 pictures=frame.pictures or (),
             )
-        except DatabaseError as error:  # as in `_read`; should it be stored after all, it is found by its client_id
-            if not is_passing_fault(error) or is_pool_full(error):
+        except DatabaseError as error:  # of a lost connection; should it be stored after all, its client_id is known
+            if not is_outage(error.__cause__ or error) or is_pool_full(error):
                 raise
             return False
         if posted is None:
