@@ -73,7 +73,7 @@ def lock_admitted(user: User) -> None:
 def lock_admitted_session(session_key: str, fingerprint: bytes) -> int | None:
     """Lock the user of a session that was found valid with that *fingerprint*, until the transaction ends.
 
-    Returns None unless both the session and that its user is admitted are certain: `require_admitted` says why not.
+    Returns None if the session has changed since, or its user is not admitted: `require_admitted` says which.
     """
     user_id, admission = lock_admission_of_session(session_key, fingerprint)
     return user_id if admission is Admission.ADMITTED else None

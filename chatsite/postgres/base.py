@@ -20,7 +20,7 @@ from django.db.backends.postgresql import base, client
 
 from .connection import has_just_answered
 from .embedded.server import EmbeddedServer, embedded_server, program
-from .reused_cursors import ReusableCursor, ReusedCursor, take_kept_cursor
+from .reused_cursors import ReusableCursor, ReusedCursorWrapper, take_kept_cursor
 
 
 @cache
@@ -64,7 +64,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.settings_dict.update(_server_in(folder).connection_settings())
 
     def _cursor(self, name: str | None = None) -> Any:
-        """Return a cursor that is used again, but where statements are logged, or for a name."""
+        """Return a cursor that is used again; Django's own if it has a *name*, or statements are logged."""
         if name is not None or self.queries_logged:
             return super()._cursor(name)  # type: ignore[misc]  # not in the stubs
         self.close_if_health_check_failed()
@@ -77,7 +77,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             if not isinstance(cursor, ReusableCursor):
                 return self.make_cursor(cursor)
             cursor.timezone = self.timezone
-        return ReusedCursor(cursor, self)
+        return ReusedCursorWrapper(cursor, self)
 
     def _set_autocommit(self, autocommit: bool) -> None:
         """Tell psycopg, unless it is so already, as of each connection that comes from the pool."""

@@ -81,7 +81,7 @@ def begin_serving() -> None:
         connection.close()
         if connection.settings_dict["OPTIONS"].get("pool"):
             connection.close_pool()  # type: ignore[attr-defined]  # PostgreSQL's
-            give_newest_first(connection.pool)  # type: ignore[attr-defined]  # another, which the next connection opens
+            give_newest_first(connection.pool)  # type: ignore[attr-defined]  # the one in its place, not open yet
 
 
 @contextmanager

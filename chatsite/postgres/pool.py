@@ -24,11 +24,11 @@ class _NewestFirst(deque[Any]):
 
 
 def give_newest_first(pool: ConnectionPool[Any]) -> None:
-    """Let *pool*, which is not open yet, give out the connection that came back last.
+    """Let *pool*, which is not open yet, give out the connection that came back last (LIFO).
 
-    It would give out the one that is idle for longest, so that all stay in use, and PostgreSQL's process of each has to
-    plan the same statements and fill its caches. (So a pool that shrinks closes the newest, too: once in ten minutes.)
-    Uses psycopg_pool's list of idle connections.
+    By itself it would give out the one that is idle for longest, so that all stay in use, and PostgreSQL's process of
+    each has to plan the same statements and fill its caches. (A pool that shrinks closes the newest, too: once in ten
+    minutes.) Uses psycopg_pool's list of idle connections.
     """
     pool._pool = _NewestFirst(pool._pool)
 

@@ -1,10 +1,10 @@
-"""Reused cursors: each connection to PostgreSQL keeps the cursor of its last statement for the next one.
+"""Reused cursors: each connection to PostgreSQL keeps up to two cursors for its next statements.
 
 Django makes a cursor for each statement, which copies psycopg's table of adapters, and psycopg then looks up how each
 type is written and read: a third of the processor time that a statement of a reply costs, and all replies of a process
 wait for one another meanwhile. A cursor is taken from its connection here, and goes back when it is closed,
 without its result. So one that is still being read is not reused, however calls are nested, and none outlives its
-connection. Where statements are logged Django makes the cursor, as of all that are named.
+connection. Django makes the cursor itself where statements are logged, and every named one.
 
 Uses internals of psycopg (`_last_query`, `_tx`, `_reset`); tests/postgres/test_reused_cursors.py guards it.
 """
@@ -54,7 +54,7 @@ class ReusableCursor(Cursor):
         kept.append(self)
 
 
-class ReusedCursor(CursorWrapper):
+class ReusedCursorWrapper(CursorWrapper):
     """Django's wrapper of a cursor, which gives it back to its connection in place of closing it."""
 
     cursor: Any

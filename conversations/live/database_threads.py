@@ -1,6 +1,6 @@
 """Threads for database calls from the event loop, each with a connection that goes back to the pool afterwards.
 
-Sockets share the loop's own threads. The run worker has a pool of its own: when every other thread waits for the
+Sockets share the loop's own threads. The run worker has a crew of its own: when every other thread waits for the
 database, replies must still be saved and leases prolonged. And so has what renders many messages at once: one user's
 long conversation must not keep the others from sending. The indexer has one thread: whatever is there to be indexed, it
 takes no more of the process than that; and so have imports. Looking up has its own, too: people may keep millions of
@@ -26,13 +26,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _loop: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("loop", default=None)
-_rendering_threads = ThreadCrew("rendering", most=2)
-_indexer_threads = ThreadCrew("indexer", most=1)
-_importer_threads = ThreadCrew("importer", most=1)
-_look_up_threads = ThreadCrew("look-up", most=3)
-_api_threads = ThreadCrew("api", most=8)
+_rendering_threads = ThreadCrew("rendering", most_threads=2)
+_indexer_threads = ThreadCrew("indexer", most_threads=1)
+_importer_threads = ThreadCrew("importer", most_threads=1)
+_look_up_threads = ThreadCrew("look-up", most_threads=3)
+_api_threads = ThreadCrew("api", most_threads=8)
 _is_served: ContextVar[bool] = ContextVar("is_served", default=False)
-_worker_threads = ThreadCrew("run-worker", most=4)
+_worker_threads = ThreadCrew("run-worker", most_threads=4)
 
 
 def in_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:

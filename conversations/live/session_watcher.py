@@ -30,7 +30,7 @@ class SessionWatcher(RevocationWatcher[str]):
         return await in_thread(_admitted)(watched, self._valid_sessions)
 
     def fingerprint_of(self, session_key: str | None) -> bytes | None:
-        """Return the fingerprint with which the session of an open socket was valid a second ago; None if unknown."""
+        """Return the fingerprint with which an open socket's session was valid at the last check; None if unknown."""
         return self._valid_sessions.fingerprint_of(session_key)
 
     async def _check(self) -> Collection[str]:

@@ -1,4 +1,4 @@
-"""Crews of threads that call functions for the event loop, in the order in which they come.
+"""Crews: thread pools of the event loop, which call functions in the order in which they come.
 
 As asyncio's `run_in_executor` with a `ThreadPoolExecutor`, which costs twice as much: for each call it has two futures,
 locks and conditions of theirs, a weak reference and a semaphore (decision 116).
@@ -19,10 +19,10 @@ _Call = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", _Function]
 
 
 class ThreadCrew:
-    """At most so many threads, each of which is started when a call would have to wait for the others."""
+    """At most *most_threads* threads, each of which is started when a call would have to wait for the others."""
 
-    def __init__(self, name: str, *, most: int) -> None:
-        self._name, self._most = name, most
+    def __init__(self, name: str, *, most_threads: int) -> None:
+        self._name, self._most_threads = name, most_threads
         self._calls: SimpleQueue[_Call | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._unfinished = 0
@@ -40,7 +40,7 @@ class ThreadCrew:
         with self._lock:
             if self._has_ended:
                 raise RuntimeError(f"the crew {self._name} has ended, as the process does")
-            if len(self._threads) < min(self._unfinished + 1, self._most):
+            if len(self._threads) < min(self._unfinished + 1, self._most_threads):
                 self._start_thread()
             self._unfinished += 1
             self._calls.put((loop, future, function))
@@ -71,7 +71,7 @@ class ThreadCrew:
         with self._lock:  # before the loop learns of it, or its next call would start another thread
             self._unfinished -= 1
         with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(_settle, future, result, error)
+            loop.call_soon_threadsafe(_set_outcome, future, result, error)
 
 
 def _outcome(function: _Function) -> tuple[Any, BaseException | None]:
@@ -85,7 +85,7 @@ def _outcome(function: _Function) -> tuple[Any, BaseException | None]:
         return None, error
 
 
-def _settle(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+def _set_outcome(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
     if future.cancelled():
         return
     if error is None:

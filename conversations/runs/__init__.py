@@ -1,6 +1,7 @@
 """The run worker makes replies. The code is the same in the web process and in `manage.py run_worker`.
 
-claim → LiveReply → make_reply → end_reply        two tasks per run: one may be cancelled, one ends what was cancelled
+claim → LiveReply → make_reply, which ends a whole answer → end_reply, for all other ends
+Two tasks per run: one may be cancelled, one ends what was cancelled.
 
 flush     every 50 ms: new text goes to the pages
 render    every 100 ms: finished blocks go to the pages as HTML

@@ -240,6 +240,7 @@ class Worker:
                 self._work.set()
 
     async def _end(self, active: ActiveRun, outcome: ReplyOutcome | Ending) -> None:
+        """Store the end of a reply that has not ended yet, hand it back, or let its run await approval."""
         if outcome is ReplyOutcome.ENDED:
             return
         if outcome is INTERRUPTED:
@@ -319,7 +320,7 @@ class Worker:
         if held := self._held():
             lost = await in_worker_thread(renew_leases)(self.name, _run_ids(held))
             for active in held:
-                active.has_lost_lease |= active.run.id in lost  # unless it has only just ended
+                active.has_lost_lease |= active.run.id in lost  # also of a reply that has just ended
             _cancel(held, lost, INTERRUPTED)
         if may_reap() and (await look_for_work()).abandoned:
             await in_worker_thread(reap_once)()

@@ -253,7 +253,8 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
     async def _post_at_once(self, frame: MessagePost) -> bool:
         """Store the message to the conversation that the page follows, in one call of a thread, as most messages are.
 
-        Returns False where that is not certain to be right; then it is done step by step, which says what is wrong.
+        Returns False if session, admission or conversation are not as at the last check, or the connection to the
+        database was lost: then it is posted step by step, which says what is wrong.
         """
         fingerprint = session_watcher().fingerprint_of(self.scope["session_key"])
         if fingerprint is None or not self._follows(frame.conversation) or is_counted_ahead(frame.content):

@@ -13,7 +13,7 @@ from conversations.live.redis_echo import redis_echo
 logger = logging.getLogger(__name__)
 
 
-NOWHERE: frozenset[str] = frozenset()  # each empty one is an object of its own, in every open page
+NO_TOPICS: frozenset[str] = frozenset()  # one for all pages: each empty set is an object of its own
 
 
 class Subscriptions:
@@ -22,8 +22,8 @@ class Subscriptions:
     def __init__(self, deliver: Callable[[str], None]) -> None:
         self._subscriber = Subscriber(deliver)
         self._elsewhere = other_processes()
-        self._topics = NOWHERE
-        self._topics_elsewhere = NOWHERE
+        self._topics = NO_TOPICS
+        self._topics_elsewhere = NO_TOPICS
 
     @property
     def hears_elsewhere(self) -> bool:

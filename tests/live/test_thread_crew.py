@@ -22,7 +22,7 @@ ENDING = """
 import asyncio, threading
 from conversations.live.thread_crew import ThreadCrew
 
-crew, may_end = ThreadCrew("ending", most=1), threading.Event()
+crew, may_end = ThreadCrew("ending", most_threads=1), threading.Event()
 
 async def ask():
     begun = threading.Event()
@@ -44,8 +44,8 @@ def make_crew():
     """A function that makes a crew, which is gone after the test."""
     made = []
 
-    def make(most=2):
-        made.append(ThreadCrew("testers", most=most))
+    def make(most_threads=2):
+        made.append(ThreadCrew("testers", most_threads=most_threads))
         return made[-1]
 
     yield make
@@ -75,7 +75,7 @@ async def test_a_call_has_its_result_from_a_thread_with_a_name(make_crew):
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError()])
 async def test_what_a_call_raises_is_raised_where_it_is_awaited_and_the_thread_goes_on(make_crew, error):
-    crew = make_crew(most=1)
+    crew = make_crew(most_threads=1)
     with pytest.raises(type(error)) as raised:
         await crew.call(partial(fail, error))
     assert str(raised.value) == str(error)
@@ -89,13 +89,13 @@ async def test_an_error_that_no_future_takes_is_another_one(make_crew):
 
 
 async def test_calls_are_begun_in_the_order_in_which_they_come(make_crew):
-    crew, begun = make_crew(most=1), []
+    crew, begun = make_crew(most_threads=1), []
     await asyncio.gather(*(crew.call(partial(begun.append, number)) for number in range(50)))
     assert begun == list(range(50))
 
 
 async def test_threads_are_started_as_far_as_they_are_needed(make_crew):
-    crew = make_crew(most=3)
+    crew = make_crew(most_threads=3)
     for _ in range(20):
         await crew.call(int)
     assert len(crew._threads) == 1
@@ -109,7 +109,7 @@ async def test_threads_are_started_as_far_as_they_are_needed(make_crew):
 
 
 async def test_a_call_that_is_cancelled_before_it_begins_is_not_made(make_crew):
-    crew, may_end, called = make_crew(most=1), threading.Event(), []
+    crew, may_end, called = make_crew(most_threads=1), threading.Event(), []
     running, waiting = crew.call(may_end.wait), crew.call(partial(called.append, 1))
     waiting.cancel()
     may_end.set()
@@ -120,7 +120,7 @@ async def test_a_call_that_is_cancelled_before_it_begins_is_not_made(make_crew):
 
 @pytest.mark.parametrize("error", [None, ValueError("too late")])
 async def test_the_result_of_a_call_that_was_cancelled_is_dropped(make_crew, error):
-    crew, begun, may_end, told = make_crew(most=1), threading.Event(), threading.Event(), []
+    crew, begun, may_end, told = make_crew(most_threads=1), threading.Event(), threading.Event(), []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
 
     def work():
@@ -140,7 +140,7 @@ async def test_the_result_of_a_call_that_was_cancelled_is_dropped(make_crew, err
 
 
 def test_a_loop_that_is_closed_meanwhile_hears_nothing(make_crew, capfd):
-    crew, begun, may_end = make_crew(most=1), threading.Event(), threading.Event()
+    crew, begun, may_end = make_crew(most_threads=1), threading.Event(), threading.Event()
 
     async def ask():
         task = asyncio.ensure_future(crew.call(lambda: (begun.set(), may_end.wait())))
@@ -158,7 +158,7 @@ async def ask_once(crew):
 
 
 def test_several_loops_share_a_crew(make_crew):
-    crew, results = make_crew(most=2), []
+    crew, results = make_crew(most_threads=2), []
     threads = [threading.Thread(target=lambda: results.append(asyncio.run(ask_once(crew)))) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -168,7 +168,7 @@ def test_several_loops_share_a_crew(make_crew):
 
 
 async def test_nothing_of_a_call_is_kept_until_the_next_one(make_crew):
-    crew, value = make_crew(most=1), Value()
+    crew, value = make_crew(most_threads=1), Value()
     seen = [weakref.ref(value)]
     await crew.call(partial(lambda each: each, value))
     with contextlib.suppress(ValueError):

@@ -25,7 +25,7 @@ from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 from psycopg.types.json import Jsonb
 
-from chatsite.postgres.reused_cursors import MOST_KEPT, ReusableCursor, ReusedCursor
+from chatsite.postgres.reused_cursors import MOST_KEPT, ReusableCursor, ReusedCursorWrapper
 from conversations.models import Message
 from tests.postgres.allocator import bytes_in_use
 
@@ -238,7 +238,7 @@ def test_statements_that_are_logged_are_djangos():
     with CaptureQueriesContext(connection) as captured:
         execute("SELECT %s", "logged")
         with connection.cursor() as cursor:
-            assert not isinstance(cursor, ReusedCursor)
+            assert not isinstance(cursor, ReusedCursorWrapper)
     assert [query["sql"] for query in captured] == ["SELECT 'logged'"]
 
 

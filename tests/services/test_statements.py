@@ -1,7 +1,7 @@
 """How many statements the beginning and the end of a reply take, BEGIN and COMMIT included: they must not grow unseen.
 
-Counted for the second message of a conversation with a system prompt, sent by socket. While 50 replies are made at
-once, what these statements cost is what keeps the server from passing on text.
+Counted for the second message of a conversation with a system prompt, sent by a page that does not follow it yet. While
+50 replies are made at once, what these statements cost is what keeps the server from passing on text.
 """
 
 from __future__ import annotations

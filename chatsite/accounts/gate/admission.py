@@ -133,9 +133,9 @@ def find_admission(user_id: int | None) -> Admission:
 
 
 def lock_admission_of_session(session_key: str, fingerprint: bytes) -> tuple[int | None, Admission]:
-    """Return user and admission of a session that was found valid with that *fingerprint*; they stay locked as above.
+    """Return user and admission of a session whose *fingerprint* is still the same; the account stays locked.
 
-    A session that has ended or changed since is of no user, and signed out: `session_store` looks at it again.
+    None and `SIGNED_OUT` if it has ended or changed: ask `session_store.find_session_user` then.
     """
     with connection.cursor() as cursor:
         cursor.execute(FACTS_OF_SESSION, [session_key, fingerprint])

@@ -33,7 +33,8 @@ else:
 TOUCH_INTERVAL = dt.timedelta(minutes=1)
 # Kept while a session goes on with the same user, also under a new key, as after a change of the password.
 KEPT_FIELDS = ("began_at", "last_seen_at", "address", "user_agent")
-# A session is valid as long as neither its content nor the password changes, so both are compared by one hash.
+# A session is valid as long as neither its content nor the password changes, so both are compared by one hash: of
+# accounts_session AS session and accounts_user AS person.
 FINGERPRINT = "sha256(convert_to(session.session_data || ' ' || person.password, 'UTF8'))"
 FINGERPRINTS = f"""
 SELECT session.session_key, person.id, {FINGERPRINT}

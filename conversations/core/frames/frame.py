@@ -22,7 +22,7 @@ class Frame:
     type: ClassVar[str] = ""
 
     def to_dict(self) -> dict[str, Any]:
-        values = {name: _plain(getattr(self, name)) for name in _names_of(type(self))}  # type: ignore[arg-type]  # as below
+        values = {name: _plain(getattr(self, name)) for name in _names_of(type(self))}  # type: ignore[arg-type]  # as in `parse_frame`
         return {"type": self.type, **values}
 
     def to_json(self) -> str:

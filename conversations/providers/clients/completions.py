@@ -1,7 +1,7 @@
 """The client for completions: one attempt, streamed.
 
 Retrying is decided by the service, which writes a row of the ledger for every attempt. Chunks stay plain objects:
-building the package's typed ones was measured at 178 µs a chunk, handing the objects on at 0.2 µs.
+building the typed ones of the `openai` package was measured at 178 µs a chunk, handing the objects on at 0.2 µs.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from conversations.providers.egress.transport import ssl_context
 from conversations.providers.egress.unasked_answers import AskedConnector
 
 CONNECTIONS: Final = 10_000  # aiohttp reads "no limit" as 100, so a number has to be named
-KEPT_SECONDS: Final = 5.0  # for which a connection waits for another request
+KEEPALIVE_SECONDS: Final = 5.0  # for which an idle connection waits for another request
 PIECE_BYTES: Final = 16 * 1024
 
 
@@ -41,22 +41,22 @@ class NetworkTransport(httpx2.AsyncBaseTransport):
     """Sends requests through aiohttp, and through *proxy* if there is one. Belongs to one event loop."""
 
     def __init__(self, proxy: httpx2.Proxy | None = None) -> None:
-        self._of_proxy = _proxy_options(proxy)
+        self._proxy_options = _read_proxy_options(proxy)
         self._session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         timeout = request.extensions["timeout"]
-        response = await self._opened().request(
+        response = await self._open_session().request(
             request.method,
             str(request.url),
             headers=request.headers,
-            data=await request.aread() or None,
+            data=await request.aread() or None,  # an empty body would be announced as bytes of no kind
             allow_redirects=False,
             auto_decompress=False,
             timeout=aiohttp.ClientTimeout(
                 connect=timeout["pool"], sock_connect=timeout["connect"], sock_read=timeout["read"]
             ),
-            **self._of_proxy,
+            **self._proxy_options,
         )
         return httpx2.Response(
             response.status, headers=list(response.raw_headers), stream=_Body(response), request=request
@@ -66,9 +66,9 @@ class NetworkTransport(httpx2.AsyncBaseTransport):
         if self._session:
             await self._session.close()
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
-            connector = AskedConnector(keepalive_timeout=KEPT_SECONDS, ssl=ssl_context(), limit=CONNECTIONS)
+            connector = AskedConnector(keepalive_timeout=KEEPALIVE_SECONDS, ssl=ssl_context(), limit=CONNECTIONS)
             self._session = aiohttp.ClientSession(connector=connector, response_class=KeptResponse)
         return self._session
 
@@ -88,7 +88,7 @@ class _Body(httpx2.AsyncByteStream):
         await self._response.wait_for_close()
 
 
-def _proxy_options(proxy: httpx2.Proxy | None) -> dict[str, Any]:
+def _read_proxy_options(proxy: httpx2.Proxy | None) -> dict[str, Any]:
     """Return what a request through *proxy* is given besides; nothing without one."""
     if proxy is None:
         return {}

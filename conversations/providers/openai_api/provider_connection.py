@@ -34,7 +34,7 @@ _SHORTEST_KEY: Final = 8  # what is shorter is a word such as "none", and may st
 
 
 class NotAnswered(Exception):
-    """A request got no answer, for the reason that is its cause: also one that no list of errors has."""
+    """A request got no answer; its cause says why. One that is not known counts as `ProviderUnavailable`."""
 
 
 class Refused(Exception):

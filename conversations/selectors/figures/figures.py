@@ -23,7 +23,7 @@ from psycopg.sql import SQL
 from chatsite.postgres.connection import long_work
 from conversations.models import Completion
 
-from .period import BEFORE_ALL, Period, closed_spans, parts_of_users
+from .period import BEFORE_ALL, Period, closed_parts, closed_spans
 from .rolled_up_statements import CLOSED_UNTIL, ROLLED_UP_FIGURES, ROLLED_UP_TOTAL
 from .statements import ALL_ROWS, FIGURES, TOTAL_ALONE, figures_statement
 from .totals import Totals
@@ -169,7 +169,7 @@ def _read(statement: str, period: Period, filters: Filters, **parameters: int) -
         (closed,) = _named_rows(cursor, cursor.fetchall())
         until = closed["closed_until"] or BEFORE_ALL
         spans = closed_spans(period, until, closed["weeks_until"] or BEFORE_ALL)
-        parts = parts_of_users(spans)
+        parts = closed_parts(spans)
         known: dict[str, Any] = {
             **{"until": until, "midnights": period.midnights, **spans},
             "part_spans": [span for span, _ in parts],

@@ -79,8 +79,8 @@ def closed_spans(period: Period, closed_until: dt.datetime, weeks_until: dt.date
     }
 
 
-def parts_of_users(spans: ClosedSpans) -> list[tuple[str, dt.datetime]]:
-    """Return the closed months or weeks that the period has, and the days around them: what users have sums of."""
+def closed_parts(spans: ClosedSpans) -> list[tuple[str, dt.datetime]]:
+    """Return span and begin of each closed part of the period: its months or weeks, and the days around them."""
     begin, end = spans["long_begin"], spans["long_end"]
     days = _days(spans["day_begin"], min(begin, spans["day_end"])) + _days(end, spans["day_end"])
     has_weeks = spans["long_span"] == "week"

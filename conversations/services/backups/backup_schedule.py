@@ -10,7 +10,8 @@ from django.db.models.functions import Now
 from conversations.models import BackupSchedule
 
 RETRY = dt.timedelta(minutes=30)  # after a try that failed, or whose process said nothing for as long
-# By the clock, as two that claim at once wait for one another: the statement may have begun before the other's claim.
+# clock_timestamp(), as a statement that waited for another process's claim began before it: by statement_timestamp()
+# that claim would lie in the future, as after a jump of the clock.
 CLAIM = """
 INSERT INTO conversations_backupschedule AS schedule (id, tried_at) VALUES (1, statement_timestamp())
 ON CONFLICT (id) DO UPDATE SET tried_at = excluded.tried_at

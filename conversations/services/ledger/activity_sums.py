@@ -89,8 +89,8 @@ FROM (
 """
 LAST_CLOSED_DAY = "(SELECT date_trunc('day', max(quarter), 'UTC') FROM conversations_runningsum)"
 EMPTY_ACTIVITY = ("DELETE FROM conversations_activeusers", "DELETE FROM conversations_conversationsofday")
-# With *begin* and *end*, as the statements that roll up. Each conversation that goes on moves from day to day, so all
-# are counted again.
+# Run after the statements that roll up. A conversation that goes on ends on another day than before, so all are counted
+# again.
 FILL_ACTIVITY = (
     f"""
     INSERT INTO conversations_activeusers ({ACTIVE_USERS_COLUMNS}) {active_users(NOT_FILLED)}

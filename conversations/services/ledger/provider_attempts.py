@@ -67,12 +67,12 @@ async def open_row(open_completion: Callable[[uuid.UUID], Completion]) -> Comple
 
     *open_completion* gets the row's key.
     """
-    return await settle_if_cancelled(partial(RowOpening().open, open_completion), find_row=lambda opened: opened)
+    return await open_or_settle(partial(RowOpening().open, open_completion), find_row=lambda opened: opened)
 
 
-async def settle_if_cancelled(opening: Callable[[], R], *, find_row: Callable[[R], Completion | None]) -> R:
-    """Return what *opening* returns, done in a thread; cancelled meanwhile, settle its row, if any, as not billed."""
-    task = asyncio.ensure_future(retry_while_database_down(opening))
+async def open_or_settle(open_in_thread: Callable[[], R], *, find_row: Callable[[R], Completion | None]) -> R:
+    """Return what *open_in_thread* does; cancelled meanwhile, settle the row that *find_row* finds there, unbilled."""
+    task = asyncio.ensure_future(retry_while_database_down(open_in_thread))
     try:
         return await finish_before_cancelling(task)
     except asyncio.CancelledError as cancelled:

@@ -102,10 +102,11 @@ def post_message_of_session(
     client_id: uuid.UUID,
     pictures: Sequence[int] = (),
 ) -> PostedMessage | None:
-    """Do the same for a session that was found valid with that *fingerprint*, which finds its user by the way.
+    """Store a message as `post_message` does, for a session that was found valid with that *fingerprint*.
 
-    With nothing looked up before the transaction, it takes half of the statements. Returns None, and stores nothing,
-    unless the session and that its user is admitted are certain. Raises as above.
+    One statement finds and locks the session's user, one the conversation: nothing is looked up before the transaction.
+    Returns None, and stores nothing, if the session has changed since, or its user is not admitted. Raises as
+    `post_message` does.
     """
     with transaction.atomic():
         if (user_id := lock_admitted_session(session_key, fingerprint)) is None:

@@ -165,10 +165,10 @@ async def complete_step(
 
     *prepare* chooses the window; *opened* is the row of its first attempt, if `open_ahead` has opened it. What the step
     gave is stored in the transaction that settles its request, calls by *store_calls*: a worker that is killed
-    afterwards has lost nothing that was paid for. An answer without calls ends the reply then, while *holder* holds it:
-    the progress tells. Raises the `ConversationError` that ended the step. A cancellation
-    closes the connection to the provider and settles the ledger before it goes on; its message is the error code, empty
-    if a person stopped the reply.
+    afterwards has lost nothing that was paid for. An answer without calls ends its reply then, too, as long as *holder*
+    holds the run: `is_ended` of what is returned says whether it did. Raises the `ConversationError` that ended the
+    step. A cancellation closes the connection to the provider and settles the ledger before it goes on; its message is
+    the error code, empty if a person stopped the reply.
     """
     plan = partial(_plan, sink, may_call, holder)
     request = await plan(prepare())
@@ -260,8 +260,8 @@ def _settle(
 ) -> None:
     """Settle the row of a request that has come to its end, and store with it what it gave; an answer ends its reply.
 
-    If the run may reserve money for what follows, its end releases that from parts of the site's sums of its own: in a
-    transaction of its own, or two might wait for each other.
+    If the run may reserve money for later requests, its end is a transaction of its own: a trigger releases that money
+    in other parts of the site's sums, and two transactions that lock two parts each might wait for each other.
     """
     outcome, tokens = progress.outcome(), request.model.content_tokens(PromptMessage("assistant", text))
     written = WrittenText(
@@ -276,7 +276,7 @@ def _settle(
         store = partial(store_calls, progress) if progress.is_to_call else None
         settle_completion(completion, outcome, written=written, store=store)
         return
-    end = _End(request, request.holder, EndText(text, tokens), reasoning, outcome.finish_reason)
+    end = _EndOfReply(request, request.holder, EndText(text, tokens), reasoning, outcome.finish_reason)
     if request.prepared.may_hold_reservation:
         settle_completion(completion, outcome, written=written)
         with transaction.atomic():
@@ -287,7 +287,7 @@ def _settle(
 
 
 @dataclass(slots=True)
-class _End:
+class _EndOfReply:
     """The end of a reply whose answer is whole, as long as *holder* holds its run."""
 
     request: StepRequest

@@ -56,8 +56,8 @@ FROM ended, LATERAL (
 ) AS thought
 """  # noqa: S608  # constants
 END_WHATEVER_RUNS = END.format(held="", if_held="")
-# Only while its worker holds the run. The reply is locked before, as by what takes a run away: of one that did while
-# this waited, the run is seen as it left it.
+# Only while its worker holds the run. The reply is locked first, as by all that takes a run away; the run is read after
+# that, so it is seen as the other one left it.
 END_HELD = END.format(
     held="""
 reply AS (
@@ -146,9 +146,10 @@ def end_reply(
 def end_answered(
     reply: Message, text: EndText, reasoning: Reasoning, *, context: ModelContext, attempt: int, finish_reason: str
 ) -> bool:
-    """End *reply* as complete, as `end_reply` does, in the transaction that settles its last request, and before that.
+    """End *reply* as complete, as `end_reply` does, when its last request is settled: mostly in the same transaction.
 
-    It is as it was read before its first request, and *context* that of the model that was asked.
+    *reply* is as it was read before its first request, *context* is of the model that was asked. *finish_reason* is
+    passed because the ledger may not have it yet.
     """
     return _end(reply, COMPLETE, text, reasoning, context=context, attempt=attempt, finish_reason=finish_reason)
 

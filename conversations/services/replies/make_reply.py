@@ -33,7 +33,7 @@ from conversations.services.grounding.recall import Recalled, recall, recalled_b
 from conversations.services.grounding.search_web import WebFindings, search_web
 from conversations.services.grounding.wait_for_documents import wait_for_documents
 from conversations.services.language_models.model_choice import reply_toolbox, takes_tools
-from conversations.services.ledger.provider_attempts import RowOpening, finish_before_cancelling, settle_if_cancelled
+from conversations.services.ledger.provider_attempts import RowOpening, finish_before_cancelling, open_or_settle
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import NO_TOOLS, ProgramToolbox, Toolbox, withdrawn_tools
 
@@ -49,9 +49,9 @@ FindTools = Callable[[Message], Toolbox]
 
 
 class ReplyOutcome(Enum):
-    """How `make_reply` ended: the reply is complete and to be ended, or is ended, or a call of it awaits approval."""
+    """How `make_reply` ended: the answer is stored and the reply to be ended, or has ended, or awaits approval."""
 
-    COMPLETE = auto()
+    ANSWERED = auto()
     ENDED = auto()
     AWAITING_APPROVAL = auto()
 
@@ -152,7 +152,7 @@ async def make_reply(
     reply.
     """
     find_tools = find_tools or _scenario_tools
-    loop = await _begin(partial(_load_loop, reply_id, find_tools, holder))
+    loop = await _load_and_open(partial(_load_loop, reply_id, find_tools, holder))
     find_now = partial(_current_tools, reply_id, find_tools)
     runner = ToolRunner(find_now, loop.context, loop.time.left_seconds, loop.holder)
     grounding = await _look_up(loop, sink)
@@ -178,7 +178,7 @@ async def make_reply(
             )
         except EmptyReply:
             if loop.is_continued:  # it was whole already
-                return ReplyOutcome.COMPLETE
+                return ReplyOutcome.ANSWERED
             raise
         except WorkerExhausted:  # another worker may resume it
             await retry_while_database_down(partial(_save_loop, loop))
@@ -186,19 +186,19 @@ async def make_reply(
         if progress.is_ended:
             return ReplyOutcome.ENDED
         if progress.is_answer:
-            return ReplyOutcome.COMPLETE
+            return ReplyOutcome.ANSWERED
         if not progress.may_call:
             raise ToolStepsUsedUp
         if loop.calls_back:
-            return ReplyOutcome.COMPLETE
+            return ReplyOutcome.ANSWERED
         loop.tightening, loop.text = progress.tightening, "".join(progress.pieces)
         sink.show_calls()
 
 
-async def _begin(load_loop: Callable[[], _Loop]) -> _Loop:
+async def _load_and_open(load_loop: Callable[[], _Loop]) -> _Loop:
     """Load the loop and, where nothing is to be waited for, open the row of its first request: in one thread.
 
-    A loop that was loaded is kept where the database has to be asked again: the row may be written, with its window.
+    A loop that was loaded is kept when opening is tried again: the row may be stored already, with that window.
     """
     making, opening, loaded = asyncio.current_task(), RowOpening(), list[_Loop]()
 
@@ -211,7 +211,7 @@ async def _begin(load_loop: Callable[[], _Loop]) -> _Loop:
             loop.opened = open_ahead(loop.first, may_call=loop.may_call, holder=loop.holder, opening=opening)
         return loop
 
-    return await settle_if_cancelled(begin, find_row=lambda loop: loop.opened)
+    return await open_or_settle(begin, find_row=lambda loop: loop.opened)
 
 
 def _load_loop(reply_id: int, find_tools: FindTools, holder: RunHolder | None = None) -> _Loop:

@@ -10,8 +10,8 @@ from typing import Any
 from conversations.core.api.webhook_events import COMPLETED, INCOMPLETE, REPLY_EVENTS
 from conversations.core.prompt.finish_reasons import reasons_of
 
-# A part of `END`: `ended` and `run` are the reply and its run. The id is that of `core.api.item_ids`. The webhooks are
-# locked as each event's foreign key would lock them at the transaction's end, when nothing may be waited for any more.
+# A part of `END`: `ended` and `run` are the reply and its run. The id is that of `core.api.item_ids`. Webhooks are not
+# locked: the end of a reply waits for none that is being changed.
 STORE_EVENTS = """
 INSERT INTO conversations_webhookdelivery (public_id, webhook_id, event_type, data, created_at, due_at, attempt, error,
                                            detail)
@@ -29,7 +29,6 @@ JOIN run ON run.reply_id = ended.id
 JOIN conversations_conversation AS conversation ON conversation.id = ended.conversation_id
 JOIN conversations_webhook AS webhook
   ON webhook.disabled_at IS NULL AND (webhook.api_key_id IS NULL OR webhook.api_key_id = run.api_key_id)
-FOR KEY SHARE OF webhook
 """
 INCOMPLETE_REASONS = sorted(reasons_of("length", "filter", "refusal"))
 
