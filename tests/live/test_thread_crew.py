@@ -15,7 +15,7 @@ import pytest
 
 from conversations.live import thread_crew
 from conversations.live.thread_crew import ThreadCrew
-from tests.support.patience import wait_for
+from tests.support.waiting import wait_in_loop
 
 # A process of its own: its main thread ends while a call runs and others wait for that.
 ENDING = """
@@ -174,8 +174,7 @@ async def test_nothing_of_a_call_is_kept_until_the_next_one(make_crew):
     with contextlib.suppress(ValueError):
         await crew.call(partial(fail_with, seen))
     del value
-    await asyncio.sleep(0)  # what the loop calls now refers to the future
-    wait_for(lambda: (gc.collect(), [each() for each in seen])[1] == [None, None])
+    await wait_in_loop(lambda: (gc.collect(), [each() for each in seen])[1] == [None, None])
 
 
 async def test_a_crew_that_has_ended_takes_no_more_calls(make_crew):

@@ -14,6 +14,7 @@ import pytest
 from conversations.management.http_protocol import HttpProtocol
 from conversations.management.socket_protocol import MOST_PIECES, TOO_LARGE, SocketEvents, SocketProtocol
 from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.waiting import wait_in_loop
 
 from .uvicorn_server import is_closed, serve
 
@@ -234,7 +235,7 @@ def test_an_idle_socket_keeps_neither_the_heads_of_its_handshake_nor_a_queue(por
 async def test_events_are_read_in_their_order_and_a_reader_that_gives_up_takes_none():
     events = SocketEvents()
     reading = asyncio.create_task(events.get())
-    await asyncio.sleep(0)
+    await wait_in_loop(lambda: events._waiting)
     events.put_nowait(1)
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -243,6 +244,6 @@ async def test_events_are_read_in_their_order_and_a_reader_that_gives_up_takes_n
     assert [await events.get(), await events.get()] == [1, 2]
     assert events.empty()
     later = asyncio.create_task(events.get())
-    await asyncio.sleep(0)
+    await wait_in_loop(lambda: events._waiting)
     events.put_nowait(3)
     assert await later == 3
