@@ -5,16 +5,18 @@ line's length or of a run of empty lines. So only well-known languages are highl
 of size and time, and beyond them the code is shown without colours.
 """
 
-import time
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from functools import cache
+from html import escape
 from typing import Any
 
-from django.utils.html import escape
 from markdown_it import MarkdownIt
 from markdown_it.token import Token as MarkdownToken
-from pygments.lexers import get_lexer_by_name
+from pygments.lexer import Lexer
+from pygments.lexers import find_lexer_class_by_name
 from pygments.token import Comment, Generic, Keyword, Name, Number, Operator, String, _TokenType
+
+from conversations.rendering.cpu_limit import CpuLimit
 
 MAX_HIGHLIGHTED_CHARACTERS = 50_000
 MAX_HIGHLIGHTED_LINE_CHARACTERS = 2_000
@@ -108,20 +110,36 @@ def _is_highlightable(code: str, language: str) -> bool:
 
 def _spans(code: str, language: str) -> Iterator[str]:
     """Yield the code in pieces, neighbours of one class joined in one span."""
-    for name, group in groupby(_classed_pieces(code, language), key=lambda pair: pair[0]):
-        piece = escape("".join(piece for _, piece in group))
-        yield f'<span class="{name}">{piece}</span>' if name else piece
+    last, pieces = "", [""]
+    for name, piece in _classed_pieces(code, language):
+        if name == last:
+            pieces.append(piece)
+        else:
+            yield _span(last, "".join(pieces))
+            last, pieces = name, [piece]
+    yield _span(last, "".join(pieces))
+
+
+def _span(name: str, piece: str) -> str:
+    return f'<span class="{name}">{escape(piece)}</span>' if name else escape(piece)
 
 
 def _classed_pieces(code: str, language: str) -> Iterator[tuple[str, str]]:
-    lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
-    deadline = time.thread_time() + MAX_HIGHLIGHT_CPU_SECONDS
-    for kind, piece in lexer.get_tokens(code):
-        if time.thread_time() > deadline:
-            raise HighlightingTooSlow
-        yield _class_of(kind), piece
+    lexer = _lexer_class(language)(stripnl=False, ensurenl=False)
+    with CpuLimit(MAX_HIGHLIGHT_CPU_SECONDS) as cpu_limit:
+        for kind, piece in lexer.get_tokens(code):
+            if cpu_limit.is_exceeded():
+                raise HighlightingTooSlow
+            yield _class_of(kind), piece
 
 
+@cache  # of the listed languages: to find one, the library goes through all that it has
+def _lexer_class(language: str) -> type[Lexer]:
+    lexer_class: type[Lexer] = find_lexer_class_by_name(language)
+    return lexer_class
+
+
+@cache  # the lexers know a few hundred kinds
 def _class_of(kind: _TokenType) -> str:
     """Return the class of the nearest listed ancestor of a kind of token, or nothing."""
     nearest: _TokenType | None = kind
