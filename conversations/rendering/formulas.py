@@ -6,11 +6,11 @@ never before a digit, so that "from $5 to $6" stays money.
 
 import logging
 import re
-from html import unescape
+from functools import lru_cache
+from html import escape, unescape
 from typing import Any
-from xml.etree.ElementTree import Element, tostring
+from xml.etree.ElementTree import Element
 
-from django.utils.html import escape
 from markdown_it import MarkdownIt
 from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
@@ -21,6 +21,9 @@ logger = logging.getLogger(__name__)
 
 MAX_FORMULA_CHARACTERS = 2_000
 MAX_FORMULA_DEPTH = 60
+# Converted formulas that a process keeps: a reply about x says $x$ in each paragraph, and what was streamed is rendered
+# again for pages. As MathML most take less than a kilobyte; made up to be long, all together three megabytes.
+KEPT_FORMULAS, KEPT_FORMULA_CHARACTERS = 128, 200
 
 _ELEMENTS = (
     "math menclose mfrac mi mn mo mover mpadded mphantom mroot mrow mspace msqrt mstyle msub msubsup msup"
@@ -41,6 +44,7 @@ MATH_ATTRIBUTES = {
     "scriptlevel": r"[+-]?\d",
 }
 """Attribute → what its whole value must match. Lengths stay small: a formula must not cover the page."""
+_HARMLESS_VALUES = {name: re.compile(pattern) for name, pattern in MATH_ATTRIBUTES.items()}
 
 # Definitions are refused because they can be made to grow without bound when they are expanded.
 _DEFINITION = re.compile(r"\\(?:def|newcommand|renewcommand|newenvironment|DeclareMathOperator)\b")
@@ -78,8 +82,9 @@ def add_formula_rules(parser: MarkdownIt) -> None:
 
 def render_formula(source: str, *, display: bool, written: str) -> str:
     """Convert TeX to MathML; what cannot be converted is shown as it was *written*, delimiters included."""
+    convert = _to_kept_mathml if len(source) <= KEPT_FORMULA_CHARACTERS else _to_mathml
     try:
-        return _to_mathml(source, "block" if display else "inline")
+        return convert(source, "block" if display else "inline")
     except Exception as error:  # the converter raises whatever its recursion stumbles over
         logger.debug("formula of %d characters shown as source: %s", len(source), type(error).__name__)
         return f'<code class="math-error">{escape(written)}</code>'
@@ -91,30 +96,38 @@ def _to_mathml(source: str, display: str) -> str:
     from latex2mathml.converter import Converter  # a megabyte of symbols, which few replies have
 
     root = Converter(display=display).convert_to_element(_with_known_environments(source))
-    _tidy(root, MAX_FORMULA_DEPTH)
-    return tostring(root, encoding="unicode")
+    parts: list[str] = []
+    _write(root, MAX_FORMULA_DEPTH, parts)
+    return "".join(parts)
+
+
+_to_kept_mathml = lru_cache(KEPT_FORMULAS)(_to_mathml)
 
 
 def _with_known_environments(source: str) -> str:
     return _ENVIRONMENT.sub(lambda match: f"\\{match[1]}{{{_ENVIRONMENTS.get(match[2], match[2])}}}", source)
 
 
-def _tidy(element: Element, depth_left: int) -> None:
-    """Keep harmless attributes, and turn the converter's character references into characters.
+def _write(element: Element, depth_left: int, parts: list[str]) -> None:
+    """Write an element with its harmless attributes, and the converter's character references as characters.
 
-    The converter's own output step writes text unescaped, so it is never used here.
+    The converter's own output step writes text unescaped, so it is never used here. No text follows an element.
     """
     if not depth_left:
         raise FormulaTooComplex
-    element.text = _CHARACTER_REFERENCE.sub(lambda match: unescape(match[0]), element.text or "")
-    element.attrib = {name: value for name, value in element.attrib.items() if _is_harmless(name, value)}
+    text = element.text or ""
+    if "&" in text:
+        text = _CHARACTER_REFERENCE.sub(lambda match: unescape(match[0]), text)
+    attributes = [f' {name}="{escape(value)}"' for name, value in element.items() if _is_harmless(name, value)]
+    parts += "<", element.tag, *attributes, ">", escape(text)
     for child in element:
-        _tidy(child, depth_left - 1)
+        _write(child, depth_left - 1, parts)
+    parts += "</", element.tag, ">"
 
 
 def _is_harmless(name: str, value: str) -> bool:
-    pattern = MATH_ATTRIBUTES.get(name)
-    return pattern is not None and re.fullmatch(pattern, value) is not None
+    pattern = _HARMLESS_VALUES.get(name)
+    return pattern is not None and pattern.fullmatch(value) is not None
 
 
 def _find_inline(state: StateInline, silent: bool) -> bool:

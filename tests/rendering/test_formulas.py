@@ -1,8 +1,25 @@
 """TeX to MathML, and money that stays money."""
 
-import pytest
+import re
+from html import unescape
+from xml.etree.ElementTree import tostring
 
-from conversations.rendering import render_markdown
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from latex2mathml.converter import Converter
+
+from conversations.rendering import formulas, render_markdown
+from conversations.rendering.formulas import MATH_ATTRIBUTES, render_formula
+from conversations.rendering.sanitizer import sanitize
+from tests.rendering.payloads import FORMULAS
+
+PIECES = [
+    *("a", "1", "+", "=", "<", ">", "&", "'", '"', "_", "^", "{", "}", " ", "(", ")", "|", "~", "的", "&amp;"),
+    *(r"\frac", r"\sqrt", r"\sum", r"\left(", r"\right)", r"\text{<b>}", r"\mathbb{R}", r"\hspace{2em}", r"\le"),
+    *(r"\color{red}", r"\hspace{99em}", r"\begin{matrix}", r"\end{matrix}", r"\\", r"\%", r"\&", r"\unicode{x3C}"),
+]
+SOURCES = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
 
 @pytest.mark.parametrize("written", ["$x^2$", r"\(x^2\)"])
@@ -68,3 +85,37 @@ def test_colours_and_small_spaces_are_kept():
     html = render_markdown(r"$\color{red}a\hspace{2em}b$")
     assert 'mathcolor="red"' in html
     assert 'width="2em"' in html
+
+
+@given(SOURCES)
+@example(r"\text{a&lt;b&#x3C;c}")
+@example(r"\begin{matrix}a & b \\ c & d\end{matrix}")
+def test_what_is_written_is_what_the_standard_library_writes_of_the_same_elements(source):
+    try:
+        root = Converter().convert_to_element(source)
+    except Exception:
+        return
+    for element in root.iter():
+        element.text = re.sub("&#x[0-9A-Fa-f]{1,6};", lambda match: unescape(match[0]), element.text or "")
+        for name, value in list(element.items()):
+            if not re.fullmatch(MATH_ATTRIBUTES.get(name, "(?!)"), value):
+                del element.attrib[name]
+    written = render_formula(source, display=False, written="")
+    assert sanitize(written) == sanitize(tostring(root, encoding="unicode"))
+
+
+@given(SOURCES | st.sampled_from([formula[1:-1] for formula in FORMULAS]), st.booleans())
+def test_a_formula_that_is_kept_is_what_it_would_be_if_it_were_converted_again(source, display):
+    first = render_formula(source, display=display, written=source)
+    kept = render_formula(source, display=display, written=source)
+    formulas._to_kept_mathml.cache_clear()
+    assert first == kept == render_formula(source, display=display, written=source)
+
+
+def test_few_formulas_are_kept_and_no_long_ones():
+    formulas._to_kept_mathml.cache_clear()
+    for number in range(formulas.KEPT_FORMULAS + 9):
+        render_formula(f"x_{{{number}}}", display=False, written="")
+        render_formula("x" * formulas.KEPT_FORMULA_CHARACTERS + f"+{number}", display=False, written="")
+    assert formulas._to_kept_mathml.cache_info().currsize == formulas.KEPT_FORMULAS
+    assert formulas._to_kept_mathml.cache_info().misses == formulas.KEPT_FORMULAS + 9
