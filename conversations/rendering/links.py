@@ -52,9 +52,17 @@ def host_of(address: str) -> str:
 
 def _rewrite_links(state: StateCore) -> None:
     for token in state.tokens:
-        if token.children:
+        if token.children and any(_may_link(child) for child in token.children):
             linked = _link_bare_addresses(_replace_images(token.children), state.md)
             token.children = list(_explain_links(linked))
+
+
+def _may_link(token: Token) -> bool:
+    """Tell whether anything is to be done about a token: of a text, whether it has what each bare address has."""
+    if token.type == "text":
+        text = token.content.lower()
+        return "://" in text or "www." in text
+    return token.type in ("link_open", "image")
 
 
 def _replace_images(tokens: list[Token]) -> Iterator[Token]:

@@ -1,8 +1,11 @@
 """What people see: links, tables, tasks, code and headings."""
 
 import pytest
+from hypothesis import given, settings
 
-from conversations.rendering import render_markdown, render_plain
+from conversations.rendering import links, render_markdown, render_plain
+from tests.rendering.random_markdown import PARAGRAPHS
+from tests.support.hypothesis_profile import count_cases
 
 
 def test_a_bare_address_is_linked_without_the_punctuation_after_it():
@@ -42,6 +45,15 @@ def test_a_link_whose_text_is_honest_shows_nothing_more(text):
 @pytest.mark.parametrize("address", ["/x", "//a.example", "javascript:x", "https:/a", "https://b@a.example", "ftp://a"])
 def test_an_address_that_is_not_allowed_stays_the_text_that_was_written(address):
     assert render_markdown(f"[x]({address})") == f"<p>[x]({address})</p>\n"
+
+
+@given(PARAGRAPHS)
+@settings(max_examples=count_cases(1_000), deadline=None)
+def test_text_that_is_not_looked_through_for_links_has_none(text):
+    html = render_markdown(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(links, "_may_link", lambda token: True)
+        assert render_markdown(text) == html
 
 
 def test_code_has_its_language_a_copy_button_and_colours_by_class():
