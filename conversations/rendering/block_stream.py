@@ -1,14 +1,14 @@
 """A stream of Markdown: each finished top-level block is rendered once, the open rest stays text.
 
 Where a block ends is asked of the Markdown parser itself, but only at a blank line (or after one,
-for lists), and only about the block that is still open. An open fence, list or indented block is
-remembered instead of parsed again: a fence is over with its closing line, an indented block before
-the first line that is not indented, a list before a line after a blank one that is neither indented
-nor a list item. So each line is parsed at most a few times, and finished text never again.
+for lists), and only about the block that is still open; if it ends there, what was parsed is rendered.
+An open fence, list or indented block is remembered instead of parsed again: a fence is over with its
+closing line, an indented block before the first line that is not indented, a list before a line after
+a blank one that is neither indented nor a list item. So each line is parsed at most a few times, and
+finished text never again.
 """
 
 import re
-import time
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -16,7 +16,15 @@ from django.utils.safestring import SafeString
 from markdown_it.token import Token
 
 from conversations.rendering.citations import citation_env
-from conversations.rendering.markdown import References, block_tokens, render_block, render_plain
+from conversations.rendering.cpu_limit import CpuLimit
+from conversations.rendering.markdown import (
+    ParsedBlocks,
+    References,
+    add_definitions,
+    parse_blocks,
+    render_block,
+    render_plain,
+)
 
 _LINE_END = re.compile(r"\r\n|\n|\r(?=[^\n])")
 _LIST_MARKER = re.compile(r"(?:[-+*]|\d{1,9}[.)])(?:[ \t\r\n]|$)")
@@ -66,38 +74,48 @@ _CONTINUES = {
 _NOTHING = Token("", "", 0)  # what is left of link definitions
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of finished blocks, and what the parser has made of it, if it was asked."""
+
+    text: str
+    parsed: ParsedBlocks | None = None
+
+
 class BlockSplitter:
     """Splits lines into finished top-level blocks. Blank lines go with the block before them, or the one after."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
+        self._parsed: ParsedBlocks | None = None  # of just these lines
         self._open = _OpenBlock.PARAGRAPH
         self._after_blank = False
         self._has_text = False
         self._closing_fence = re.compile("")
 
-    def take(self, line: str) -> list[str]:
+    def take(self, line: str) -> list[Source]:
         """Add a whole line and return the source of the blocks that are finished now: none, one or two."""
-        finished = [self._cut()] if self._ends_before(line) else []
+        is_blank = not line.strip(" \t\r\n")
+        finished = [self._cut()] if not is_blank and self._ends_before(line) else []
         self._lines.append(line)
-        self._has_text = self._has_text or not _is_blank(line)
-        if self._ends_with(line):
+        self._parsed = None
+        self._has_text = self._has_text or not is_blank
+        if self._ends_with(line, is_blank):
             finished.append(self._cut())
-        self._after_blank = _is_blank(line)
+        self._after_blank = is_blank
         return finished
 
     def rest(self) -> str:
         """Return the source of the open block."""
         return "".join(self._lines)
 
-    def _cut(self) -> str:
-        block = self.rest()
-        self._lines, self._open, self._has_text = [], _OpenBlock.PARAGRAPH, False
+    def _cut(self) -> Source:
+        block = Source(self.rest(), self._parsed)
+        self._lines, self._parsed = [], None
+        self._open, self._has_text = _OpenBlock.PARAGRAPH, False
         return block
 
     def _ends_before(self, line: str) -> bool:
-        if _is_blank(line):
-            return False
         if self._open is _OpenBlock.INDENTED:
             return not _is_indented(line)
         if self._open is _OpenBlock.LIST and self._after_blank and not _may_continue_list(line):
@@ -105,16 +123,17 @@ class BlockSplitter:
             return self._ask_parser() is not _OpenBlock.FENCE
         return False
 
-    def _ends_with(self, line: str) -> bool:
+    def _ends_with(self, line: str, is_blank: bool) -> bool:
         if self._open is _OpenBlock.FENCE:
             return self._closing_fence.fullmatch(line) is not None
-        if self._open is _OpenBlock.PARAGRAPH and self._has_text and _is_blank(line):
+        if self._open is _OpenBlock.PARAGRAPH and self._has_text and is_blank:
             return self._ask_parser() is _OpenBlock.PARAGRAPH
         return False
 
     def _ask_parser(self) -> _OpenBlock:
         """Ask the parser for the kind of the last block of the open text, which ends with a blank line."""
-        tokens = block_tokens(self.rest())
+        self._parsed = self._parsed or parse_blocks(self.rest())
+        tokens = self._parsed.tokens
         last = tokens[-1] if tokens else _NOTHING
         if last.type == "fence" and last.map and last.map[1] == len(self._lines):
             self._open = _OpenBlock.FENCE
@@ -123,10 +142,6 @@ class BlockSplitter:
         else:
             self._open = _CONTINUES.get(last.type, _OpenBlock.PARAGRAPH)
         return self._open
-
-
-def _is_blank(line: str) -> bool:
-    return not line.strip(" \t\r\n")
 
 
 def _is_indented(line: str) -> bool:
@@ -171,35 +186,40 @@ class BlockStream:
         self._splitter = BlockSplitter()
         self._overflow: list[str] = []
         self._read = self._rendered = 0
-        self._cpu_seconds = 0.0
+        self._cpu_limit = CpuLimit(MAX_CPU_SECONDS)
 
     def feed(self, delta: str) -> list[RenderedBlock]:
         """Add text and return the blocks that it finishes, in order."""
-        return [block for line in self._buffer.take(delta) for block in self._take_line(line)]
+        lines = self._buffer.take(delta)
+        if not lines:
+            return []
+        with self._cpu_limit:
+            return [block for line in lines for block in self._take_line(line)]
 
     def finish(self) -> list[RenderedBlock]:
         """Return the open text as the last block; of blank text the HTML is empty."""
         self._read += len(self._buffer.rest())
         rest = "".join((self._splitter.rest(), *self._overflow, self._buffer.rest()))
-        return [self._render(rest)] if rest else []
+        with self._cpu_limit:
+            return [self._render(Source(rest))] if rest else []
 
     def _take_line(self, line: str) -> list[RenderedBlock]:
         self._read += len(line)
         if self._is_beyond_limits():
             self._overflow.append(line)
             return []
-        started = time.thread_time()
-        blocks = [self._render(source) for source in self._splitter.take(line)]
-        self._cpu_seconds += time.thread_time() - started
-        return blocks
+        return [self._render(source) for source in self._splitter.take(line)]
 
-    def _render(self, source: str) -> RenderedBlock:
-        start, self._rendered = self._rendered, self._rendered + len(source)
-        html = render_plain(source) if self._is_beyond_limits() else render_block(source, self._references)
+    def _render(self, source: Source) -> RenderedBlock:
+        start, self._rendered = self._rendered, self._rendered + len(source.text)
+        if self._is_beyond_limits():
+            html = render_plain(source.text)
+        else:
+            html = render_block(source.text, self._references, source.parsed)
         return RenderedBlock(start, self._rendered, html)
 
     def _is_beyond_limits(self) -> bool:
-        return self._read > MAX_CHARACTERS or self._cpu_seconds > MAX_CPU_SECONDS
+        return self._read > MAX_CHARACTERS or self._cpu_limit.is_exceeded()
 
 
 def render_markdown(text: str, *, passages: int = 0) -> SafeString:
@@ -213,5 +233,5 @@ def _references_in(text: str, passages: int) -> References:
     """Collect the link definitions of the whole text, so that a link may come before its definition."""
     references: References = citation_env(passages)
     if "]:" in text and len(text) <= MAX_CHARACTERS:
-        block_tokens(text, references)
+        add_definitions(parse_blocks(text).definitions, references)
     return references

@@ -2,7 +2,8 @@
 
 import logging
 import re
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from itertools import groupby
 from typing import Any
@@ -11,19 +12,22 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore, normalize
-from markdown_it.rules_core import block as parse_blocks
+from markdown_it.rules_core import block as read_blocks
 from markdown_it.token import Token
 
 from conversations.rendering.citations import add_citation_rule
 from conversations.rendering.code_blocks import add_code_rules
 from conversations.rendering.formulas import add_formula_rules
 from conversations.rendering.links import add_link_rules
+from conversations.rendering.rule_index import index_rules, read_paragraph
 from conversations.rendering.sanitizer import sanitize
 
 logger = logging.getLogger(__name__)
 
 References = MutableMapping[str, Any]
 """The parser's environment, shared by the blocks of a text: link definitions and the number of citable passages."""
+
+_DEFINITIONS = "references"  # where the parser keeps them in its environment
 
 MAX_PARAGRAPH_CHARACTERS = 20_000
 MAX_NESTED_ELEMENTS = 100
@@ -38,12 +42,43 @@ class BlockTooComplex(ValueError):
     """The block is above a limit; it is shown as plain text."""
 
 
-def render_block(text: str, references: References) -> SafeString:
-    """Render the Markdown of one or more whole blocks; anything that fails is shown as plain text."""
+@dataclass(frozen=True, slots=True)
+class ParsedBlocks:
+    """The blocks of a text, the text in them unparsed, and the link definitions among them. To be rendered once."""
+
+    tokens: list[Token]
+    definitions: Mapping[str, Any]
+
+
+def parse_blocks(text: str) -> ParsedBlocks:
+    """Parse into blocks only, leaving the text in them unparsed: a fraction of the work."""
+    shown = replace_unshowable(text)
+    if paragraph := read_paragraph(shown):
+        return ParsedBlocks(paragraph, {})
+    env: References = {}
+    state = StateCore(shown, _PARSER, env)
+    normalize(state)
+    read_blocks(state)
+    return ParsedBlocks(state.tokens, env.get(_DEFINITIONS, {}))
+
+
+def add_definitions(definitions: Mapping[str, Any], references: References) -> None:
+    """Let later text refer to the definitions, as far as it has none of the same name: the first one counts."""
+    if definitions:
+        known = references.setdefault(_DEFINITIONS, {})
+        for name, definition in definitions.items():
+            known.setdefault(name, definition)
+
+
+def render_block(text: str, references: References, parsed: ParsedBlocks | None = None) -> SafeString:
+    """Render the Markdown of one or more whole blocks; anything that fails is shown as plain text.
+
+    *parsed* is what `parse_blocks` has made of the same text, if it has been asked already.
+    """
     try:
-        tokens = _PARSER.parse(replace_unshowable(text), references)
-        _refuse_depth(tokens)
-        html = _PARSER.renderer.render(tokens, _PARSER.options, references)
+        parsed = parsed or parse_blocks(text)
+        add_definitions(parsed.definitions, references)
+        html = _render(parsed.tokens, references)
         return SafeString(sanitize(html))
     except BlockTooComplex:
         return render_plain(text)
@@ -53,16 +88,17 @@ def render_block(text: str, references: References) -> SafeString:
         return render_plain(text)
 
 
-def block_tokens(text: str, references: References | None = None) -> list[Token]:
-    """Parse into blocks only, leaving the text in them unparsed: a fraction of the work."""
-    env: References = {} if references is None else references
-    state = StateCore(text, _PARSER, env)
-    normalize(state)
-    parse_blocks(state)
-    return state.tokens
+def _render(blocks: list[Token], references: References) -> str:
+    """Parse the text in the blocks, and return the HTML of both, which is not safe yet."""
+    state = StateCore("", _PARSER, references, blocks)
+    for rule in _RULES_AFTER_BLOCKS:
+        rule(state)
+    _refuse_depth(state.tokens)
+    return str(_PARSER.renderer.render(state.tokens, _PARSER.options, references))
 
 
-def _build_parser() -> MarkdownIt:
+def build_parser() -> MarkdownIt:
+    """Return a parser that asks its rules one after the other."""
     parser = MarkdownIt("commonmark", {"html": False, "tasklists": True, "xhtmlOut": False})
     parser.enable(["table", "strikethrough"]).disable(["html_block", "html_inline"])
     add_formula_rules(parser)
@@ -73,6 +109,9 @@ def _build_parser() -> MarkdownIt:
     parser.core.ruler.push("page", _fit_into_page)
     parser.add_render_rule("table_open", lambda *_: '<div class="table-scroll"><table>\n')
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    for mark in ("em", "s", "strong"):  # which have no attributes
+        parser.add_render_rule(f"{mark}_open", lambda *_, html=f"<{mark}>": html)
+        parser.add_render_rule(f"{mark}_close", lambda *_, html=f"</{mark}>": html)
     return parser
 
 
@@ -89,8 +128,10 @@ def _refuse_size(state: StateCore) -> None:
         raise BlockTooComplex
 
 
-def _refuse_depth(tokens: Iterable[Token]) -> None:
+def _refuse_depth(tokens: Sequence[Token]) -> None:
     """Bound the nesting, in whose square the sanitiser's time grows."""
+    if sum(1 + len(token.children or ()) for token in tokens) <= MAX_NESTED_ELEMENTS:
+        return
     depth = 0
     for token in tokens:
         depth += token.nesting
@@ -117,7 +158,9 @@ def _fit_into_page(state: StateCore) -> None:
 
 
 _limit_table_padding()
-_PARSER = _build_parser()
+_PARSER = build_parser()
+index_rules(_PARSER)
+_RULES_AFTER_BLOCKS = [rule for rule in _PARSER.core.ruler.getRules("") if rule not in (normalize, read_blocks)]
 
 
 UNSHOWABLE = re.compile("[\x00\ud800-\udfff]")

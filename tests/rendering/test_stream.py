@@ -4,19 +4,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from conversations.rendering import BlockStream, RenderedBlock, render_markdown
-from conversations.rendering.markdown import render_block
+from conversations.rendering import BlockStream, RenderedBlock, block_stream, markdown, render_markdown
+from conversations.rendering.block_stream import BlockSplitter, LineBuffer
+from conversations.rendering.markdown import parse_blocks, render_block
+from tests.rendering.random_markdown import ANY_TEXT, MARKDOWN
 from tests.rendering.replies import REPLIES
 from tests.support.hypothesis_profile import count_cases
-
-LINES = [
-    *("", "", "", "  ", "\t", "a", " b", "  c", "   d", "    e", "\tf", "- g", "- ", "-", "  - h", "* i", "+ j"),
-    *("1. k", "2. l", "10) m", "   n", "```", "```py", "  ```", "    ```", "~~~", "~~~~", "> o", "> - p", "> ```"),
-    *("- ```", "1. ```", "# q", "---", "===", "* * *", "$$", "\\[", "\\]", "$$r$$", "  $$", "| s | t |", "|---|---|"),
-    *("[u]: https://v.example", "[u]", "- [ ] w", "**x", "y**", "&amp;", "<b>"),
-]
-MARKDOWN = st.lists(st.sampled_from(LINES), max_size=14).map("\n".join)
-ANY_TEXT = st.text(max_size=80) | st.text(alphabet="\r\n `~-*>#$[]()!\\|:1.ab", max_size=120)
 
 
 def stream(text: str, cuts: list[int]) -> list[RenderedBlock]:
@@ -61,6 +54,25 @@ def test_blocks_tile_the_text_without_gap_or_overlap(text, cuts):
 def test_a_reply_fed_character_by_character_equals_the_reply_at_once(reply):
     blocks = stream(reply, list(range(len(reply))))
     assert "".join(block.html for block in blocks) == render_markdown(reply)
+
+
+@given(MARKDOWN | ANY_TEXT)
+@settings(max_examples=count_cases(400), deadline=None)
+@example("- a\n\nb\n\n```\n\n```\n")
+@example("[a]: https://b.example\n\n[a]\n\n")
+def test_what_the_splitter_has_asked_of_the_parser_is_what_the_parser_says_of_the_finished_text(text):
+    splitter = BlockSplitter()
+    sources = [source for line in LineBuffer().take(text) for source in splitter.take(line)]
+    asked = [source for source in sources if source.parsed]
+    assert [source.parsed for source in asked] == [parse_blocks(source.text) for source in asked]
+
+
+def test_a_finished_paragraph_and_a_finished_list_are_parsed_once(monkeypatch):
+    parsed = []
+    monkeypatch.setattr(markdown, "parse_blocks", lambda text: parsed.append(text) or parse_blocks(text))
+    monkeypatch.setattr(block_stream, "parse_blocks", markdown.parse_blocks)
+    stream("One.\n\n- a\n- b\n\nTwo.\n\n", [])
+    assert parsed == ["One.\n\n", "- a\n- b\n\n", "Two.\n\n"]
 
 
 def test_a_paragraph_is_finished_by_the_blank_line_after_it():
