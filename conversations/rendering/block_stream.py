@@ -194,7 +194,7 @@ class BlockStream:
         if not lines:
             return []
         with self._cpu_limit:
-            return [block for line in lines for block in self._take_line(line)]
+            return [self._render(source) for line in lines for source in self._take_line(line)]
 
     def finish(self) -> list[RenderedBlock]:
         """Return the open text as the last block; of blank text the HTML is empty."""
@@ -203,12 +203,12 @@ class BlockStream:
         with self._cpu_limit:
             return [self._render(Source(rest))] if rest else []
 
-    def _take_line(self, line: str) -> list[RenderedBlock]:
+    def _take_line(self, line: str) -> list[Source]:
         self._read += len(line)
         if self._is_beyond_limits():
             self._overflow.append(line)
             return []
-        return [self._render(source) for source in self._splitter.take(line)]
+        return self._splitter.take(line)
 
     def _render(self, source: Source) -> RenderedBlock:
         start, self._rendered = self._rendered, self._rendered + len(source.text)

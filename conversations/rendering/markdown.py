@@ -19,7 +19,8 @@ from conversations.rendering.citations import add_citation_rule
 from conversations.rendering.code_blocks import add_code_rules
 from conversations.rendering.formulas import add_formula_rules
 from conversations.rendering.links import add_link_rules
-from conversations.rendering.rule_index import index_rules, read_paragraph
+from conversations.rendering.plain_blocks import read_plain_block
+from conversations.rendering.rule_index import index_rules
 from conversations.rendering.sanitizer import sanitize
 
 logger = logging.getLogger(__name__)
@@ -53,8 +54,8 @@ class ParsedBlocks:
 def parse_blocks(text: str) -> ParsedBlocks:
     """Parse into blocks only, leaving the text in them unparsed: a fraction of the work."""
     shown = replace_unshowable(text)
-    if paragraph := read_paragraph(shown):
-        return ParsedBlocks(paragraph, {})
+    if tokens := read_plain_block(shown):
+        return ParsedBlocks(tokens, {})
     env: References = {}
     state = StateCore(shown, _PARSER, env)
     normalize(state)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from markdown_it import MarkdownIt
-from markdown_it.common.utils import mdTrim
 from markdown_it.ruler import Ruler
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
@@ -47,11 +46,6 @@ INLINE_OPENERS = {
 # A bracket that closes one begins nothing, but the end of a link's text is looked for by it.
 _INLINE_OPENER = re.compile(f"[{re.escape(''.join(INLINE_OPENERS.values()))}\\]]")
 
-# A line that is text at any place in a paragraph: no rule above begins with it, it is no indented code, and neither
-# underlines a heading nor parts a table's head from its rows.
-_NO_OPENER = f"[^\\s|:={re.escape(''.join(BLOCK_OPENERS.values()))}][^\\r\\n]*+"
-_PARAGRAPH = re.compile(rf"\n*+({_NO_OPENER}(?:\n{_NO_OPENER})*+)\n*+")
-
 BlockRule = Callable[[StateBlock, int, int, bool], bool]
 InlineRule = Callable[[StateInline, bool], bool]
 
@@ -64,18 +58,6 @@ def index_rules(parser: MarkdownIt) -> None:
         # Text goes on up to one of them, and not up to each colon, where no rule would begin.
         parser.inline.terminator_re = _INLINE_OPENER
         parser.core.ruler.at("inline", _parse_inline)
-
-
-def read_paragraph(text: str) -> list[Token] | None:
-    """Return the blocks of a text that is one paragraph beyond doubt, as the parser reads it."""
-    if not (match := _PARAGRAPH.fullmatch(text)):
-        return None
-    lines = [first := text.count("\n", 0, match.start(1)), first + match[1].count("\n") + 1]
-    return [
-        Token("paragraph_open", "p", 1, map=lines, block=True),
-        Token("inline", "", 0, map=lines, level=1, content=mdTrim(match[1]), children=[], block=True),
-        Token("paragraph_close", "p", -1, block=True),
-    ]
 
 
 def _parse_inline(state: StateCore) -> None:

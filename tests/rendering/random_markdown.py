@@ -18,3 +18,5 @@ PIECES = [
     *("[g]", "](https://h.example)"),
 ]
 PARAGRAPHS = st.lists(st.sampled_from(PIECES), max_size=24).map("".join)
+# What most text is made of, and what makes a line of it something else.
+WORDS = st.text(alphabet="aZé你\"'(.,:!? \t|=-\n\r1#", max_size=40)
