@@ -37,9 +37,10 @@ backup: $(INSTALLED)  ## Write all data of the site into one file while it runs:
 manage: $(INSTALLED)  ## Any command of Django's: make manage ARGS="shell"
 	@$(PYTHON) manage.py $(ARGS)
 
-# Tests wait for a browser, a server or a worker for a third of their time, so three processes keep two cores busy. Each
-# takes whole files, in the order of their names: what the tests of a folder share stays with them. Continuous
-# integration tries up to five browser tests that failed once more.
+# Tests wait for a browser, a server or a worker for a third of their time, so three processes keep two cores busy. One
+# begins with the faults, which wait longer (tests/support/distribution.py); the others take whole files, in the order of
+# their names: what the tests of a folder share stays with them. Continuous integration tries up to five browser tests
+# that failed once more.
 test: $(INSTALLED)  ## Run all tests, or some: make test ARGS="tests/core -k window"
 	@$(PYTHON) -m $(if $(CI),tests.support.second_try,pytest) $(or $(ARGS),$(ALL_TESTS))
 

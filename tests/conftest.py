@@ -18,6 +18,7 @@ from tests.support.hypothesis_profile import load_profile
 
 # The shell of Chromium draws the same pages without the windows around them, in two thirds of the time.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+TESTS = Path(__file__).parent
 TOOLS = {
     "namespaces": (("unshare",), "needs unshare, of util-linux: apt-get install util-linux"),
     "curl": (("curl",), "needs curl: apt-get install curl"),
@@ -52,9 +53,19 @@ def find_tool(marker: str) -> str | None:
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Return who gives out the tests where the processes take whole files, and None elsewhere."""
+    from tests.support.distribution import WaitingTogether
+
+    return WaitingTogether(config, log) if config.option.dist == "loadfile" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # Among the files without a folder are long ones, for which two of three processes waited when they came last.
-    items.sort(key=lambda item: item.path.parent != Path(__file__).parent)
+    # What takes longest is begun first, or all but one process would wait for it at the end: the faults, which stay
+    # together, and the files without a folder, of which some are long.
+    first = {TESTS / "faults": 0, TESTS: 1}
+    items.sort(key=lambda item: first.get(item.path.parent, len(first)))
     missing = {marker: pytest.mark.skip(reason=TOOLS[marker][1]) for marker in TOOLS if not find_tool(marker)}
     for item in items:
         for marker, skip in missing.items():

@@ -74,13 +74,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(str(goal))
 
 
-@pytest.fixture(scope="session")
+# Of the package, not of the session: what idle sites take of the machine is for the other tests once these have ended.
+
+
+@pytest.fixture(scope="package")
 def upstream() -> Iterator[Upstream]:
     with serve_upstream() as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def make_site(
     postgres: Database, template: Database, upstream: Upstream, tmp_path_factory: pytest.TempPathFactory
 ) -> MakeSite:
@@ -98,14 +101,14 @@ def make_site(
     return make
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_site(make_site: MakeSite) -> Iterator[Site]:
     with make_site() as site:
         site.serve()
         yield site
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_browser(shared_site: Site) -> Browser:
     return shared_site.browser
 
@@ -126,7 +129,7 @@ def page(site: Site, shared_browser: Browser) -> Page:
     return site.open_page(shared_browser)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def notes_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tools") / "notes"
 
@@ -140,7 +143,7 @@ def notes(notes_file: Path) -> Iterator[Notes]:
     notes.clear()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lasting_mortal_site(make_site: MakeSite, notes_file: Path) -> Iterator[Site]:
     with make_site(**with_tools(notes_file)) as site:
         yield site
@@ -155,7 +158,7 @@ def mortal_site(lasting_mortal_site: Site) -> Iterator[Site]:
         yield lasting_mortal_site
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lasting_parted_site(make_site: MakeSite, notes_file: Path) -> Iterator[Site]:
     with make_site(RUN_WORKER="off", **with_tools(notes_file)) as site:
         site.serve()
