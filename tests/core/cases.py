@@ -136,10 +136,10 @@ class Case:
                 taken_tokens += 0 if taken_tokens + tokens > limit_tokens else tokens
         return [] if self.policy.refuses_to_drop else oversized
 
-    @property
+    @cached_property
     def lasting_tokens(self) -> int:
         """What is left for older messages by all that is the same in every request."""
-        text = self.turn().system_texts.render()
+        text = self.turn.system_texts.render()
         system_tokens = self.chat_format.overhead_tokens + self.count_text(text) if text else 0
         pins_tokens = sum(pin.tokens(self.chat_format) for pin in self.pins)
         fixed_tokens = self.chat_format.priming_tokens + system_tokens + self.tool_schema_tokens + pins_tokens
@@ -155,13 +155,23 @@ class Case:
     def stored(self) -> dict[int, HistoryMessage]:
         return {message.position: message for unit in self.units for message in unit.messages}
 
+    @cached_property
     def turn(self) -> Turn:
-        pins = [message for unit in self.units for message in unit.messages[: unit.pinned]]
-        turn = Turn(self.newest, self.system_prompt, self.passages, pins, self.steps, self.tool_schema_tokens)
-        turn = replace(turn, recalled=self.recalled, summary=self.summary, forgotten_before=self.forgotten_before)
-        if less := self.newest_with_less_detail:
-            turn = replace(turn, with_smaller_pictures=lambda room_tokens: less)
-        return replace(turn, about_me=self.about_me, notes=self.notes)
+        less = self.newest_with_less_detail
+        return Turn(
+            self.newest,
+            self.system_prompt,
+            self.passages,
+            tuple(message for unit in self.units for message in unit.messages[: unit.pinned]),
+            self.steps,
+            self.tool_schema_tokens,
+            recalled=self.recalled,
+            summary=self.summary,
+            forgotten_before=self.forgotten_before,
+            with_smaller_pictures=(lambda room_tokens: less) if less else None,
+            about_me=self.about_me,
+            notes=self.notes,
+        )
 
     def newest_first(self) -> Iterator[HistoryMessage]:
         for unit in reversed(self.units):
@@ -169,7 +179,7 @@ class Case:
 
     def window(self, older: Iterator[HistoryMessage] | None = None) -> Window:
         return compute_window(
-            self.turn(),
+            self.turn,
             self.newest_first() if older is None else older,
             language_model=self.language_model,
             policy=self.policy,

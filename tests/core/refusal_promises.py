@@ -49,7 +49,7 @@ def _tokens_over(case: Case) -> Iterator[tuple[type[PromptError], int]]:
     overhead_tokens = case.chat_format.overhead_tokens
     over = case.chat_format.priming_tokens + overhead_tokens + 1 - case.budget_tokens
     yield PromptError, over
-    texts = case.turn().system_texts
+    texts = case.turn.system_texts
     without_notes = _tokens_of(case, *texts[:2])
     over += _tokens_of(case, texts.system_prompt)
     yield SystemPromptTooLong, over

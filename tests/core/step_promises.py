@@ -37,7 +37,7 @@ def smallest_steps_tokens(case: Case, steps: Sequence[HistoryMessage]) -> int:
 def kept_steps(case: Case) -> tuple[HistoryMessage, ...]:
     """Return the steps without the oldest ones: the others' calls and marks take half of what is left, or are one."""
     steps = case.steps
-    while 2 * smallest_steps_tokens(case, steps) > room_for_steps(case) and (later := without_the_oldest(steps)):
+    while (later := without_the_oldest(steps)) and 2 * smallest_steps_tokens(case, steps) > room_for_steps(case):
         steps = later
     return steps
 

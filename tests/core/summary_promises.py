@@ -23,7 +23,7 @@ def it_is_sent_as_it_is_stored_or_not_at_all(case: Case, window: Window) -> None
     assert [entry.tokens for entry in entries] == [record.tokens]
     assert (record.id, record.version) == (case.summary.id, case.summary.version)
     assert record.covers_before == case.summary.covers_before
-    assert window.prompt.index(sent[0]) == any(case.turn().system_texts) + len(case.pins)
+    assert window.prompt.index(sent[0]) == any(case.turn.system_texts) + len(case.pins)
 
 
 def it_keeps_to_its_cap_and_to_half_of_the_room(case: Case, window: Window) -> None:

@@ -41,7 +41,7 @@ def continued(case, said):
     roomy = replace(case.language_model, context_window_tokens=case.language_model.context_window_tokens + 300)
     case = replace(case, language_model=roomy)
     return case, compute_window(
-        replace(case.turn(), text_so_far=reply),
+        replace(case.turn, text_so_far=reply),
         case.newest_first(),
         language_model=case.language_model,
         policy=case.policy,
