@@ -6,6 +6,7 @@ import datetime as dt
 import io
 import json
 import uuid
+from functools import cache
 
 import pytest
 from django.utils import timezone
@@ -44,11 +45,16 @@ def alice(settings):
     return make_user("alice")
 
 
-def store_read(conversation):
-    """Store a picture as it is stored when it is sent: encoded again."""
+@cache
+def picture_as_read():
+    """What a picture is when it is sent: encoded again, by a process that would take longer than most tests."""
     file = io.BytesIO()
     Image.new("RGB", (4, 3), "navy").save(file, "PNG")
-    found = read_picture(file.getvalue())
+    return read_picture(file.getvalue())
+
+
+def store_read(conversation):
+    found = picture_as_read()
     return store_picture(conversation, found.content, media_type=found.media_type, width=4, height=3)
 
 

@@ -79,8 +79,9 @@ def indexed(conversation):
     """Bring the index up to date and check that it is what a recount says."""
     index_conversation(conversation.pk)
     assert not is_behind(conversation)
-    assert stored(conversation) == recounted(conversation)
-    return [row[0] for row in stored(conversation)[0]]
+    found = stored(conversation)
+    assert found == recounted(conversation)
+    return [row[0] for row in found[0]]
 
 
 def test_what_was_said_is_indexed_when_its_reply_has_ended(conversation):

@@ -12,7 +12,7 @@ from conversations.services.imports.import_report import ImportReport
 from conversations.services.imports.run_import import import_batches
 from tests.support.exports import export_of
 
-PIECE_BYTES = 50
+FEWEST_PIECE_BYTES, MOST_PIECES = 50, 20
 
 
 def import_files(user: User, *contents: bytes) -> ConversationImport:
@@ -26,8 +26,9 @@ def send_files(user: User, *contents: bytes) -> ConversationImport:
     """Send files in pieces, as a page does, and have them wait."""
     begun = begin_import(user, [SentFile(f"{number}.json", len(content)) for number, content in enumerate(contents)])
     for number, content in enumerate(contents):
-        for start in range(0, len(content), PIECE_BYTES):
-            add_piece(begun, number, start=start, content=content[start : start + PIECE_BYTES])
+        size = max(FEWEST_PIECE_BYTES, len(content) // MOST_PIECES)  # each takes statements of its own
+        for start in range(0, len(content), size):
+            add_piece(begun, number, start=start, content=content[start : start + size])
     start_import(begun)
     return begun
 

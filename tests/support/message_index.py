@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import struct
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import connection
@@ -15,6 +16,10 @@ from conversations.grounding.lexemes import normalize_words
 from conversations.models import Conversation, MessageIndex, MessagePassage, MessagePostings, PathChange
 
 ENDED = ("complete", "stopped", "interrupted")
+LEXEMES = """
+SELECT number, lexeme, cardinality(positions)
+FROM unnest(%s::text[]) WITH ORDINALITY AS texts (text, number), unnest(to_tsvector('english', text))
+"""
 Entries = dict[str, list[tuple[int, int, int]]]
 
 
@@ -22,6 +27,7 @@ def recounted(conversation: Conversation) -> tuple[list[tuple[Any, ...]], Entrie
     """Return passages and postings, counted from the messages of the path alone."""
     passages: list[tuple[Any, ...]] = []
     postings: Entries = defaultdict(list)
+    tokens_of = stored_tokens(conversation)
     session, place, tokens, last_at = -1, 0, 0, dt.datetime.min.replace(tzinfo=dt.UTC)
     for message in conversation.messages.filter(active=True).order_by("position"):
         if message.state == "streaming":
@@ -36,21 +42,24 @@ def recounted(conversation: Conversation) -> tuple[list[tuple[Any, ...]], Entrie
         else:
             place, begins = (0 if is_greeting(message.role, message.content) else place + 1), 0
         last_at = message.created_at
-        for number, span in enumerate(spans):
+        texts = [message.content[span.start : span.end] for span in spans]
+        for number, (span, counts) in enumerate(zip(spans, lexemes(texts), strict=True)):
             flags = (number == 0) * (1 + begins)
-            counts = lexemes(message.content[span.start : span.end])
             words = sum(counts.values())
             postings[""].append((len(passages), flags, words))
             for lexeme, count in counts.items():
                 postings[lexeme].append((len(passages), count, words))
             passages.append((message.pk, message.position, number, span.start, span.end, session, place, words))
-        tokens += sum(stored_tokens(conversation, message.pk))
+        tokens += tokens_of[message.pk]
     return passages, dict(postings)
 
 
-def stored_tokens(conversation: Conversation, message: int) -> list[int]:
-    rows = MessagePassage.objects.filter(conversation=conversation, message=message)
-    return list(rows.values_list("tokens", flat=True))
+def stored_tokens(conversation: Conversation) -> Counter[int]:
+    """Return the sum of tokens of each message's passages."""
+    tokens: Counter[int] = Counter()
+    for message, each in MessagePassage.objects.filter(conversation=conversation).values_list("message", "tokens"):
+        tokens[message] += each
+    return tokens
 
 
 def stored(conversation: Conversation) -> tuple[list[tuple[Any, ...]], Entries]:
@@ -69,12 +78,14 @@ def stored(conversation: Conversation) -> tuple[list[tuple[Any, ...]], Entries]:
     return passages, dict(postings)
 
 
-def lexemes(text: str) -> dict[str, int]:
+def lexemes(texts: Sequence[str]) -> list[dict[str, int]]:
+    """Return those of each text, with how often each is in it."""
+    counts: list[dict[str, int]] = [{} for _ in texts]
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT lexeme, cardinality(positions) FROM unnest(to_tsvector('english', %s))", [normalize_words(text)]
-        )
-        return dict(cursor.fetchall())
+        cursor.execute(LEXEMES, [[normalize_words(text) for text in texts]])
+        for number, lexeme, count in cursor.fetchall():
+            counts[number - 1][lexeme] = count
+    return counts
 
 
 def is_behind(conversation: Conversation) -> bool:
