@@ -6,6 +6,7 @@
 - A handshake that is refused by a response of its own counts as complete: uvicorn would log an error for each.
 - What is sent to a socket that is being closed raises an OSError, as to one that has gone: uvicorn has a RuntimeError.
 - A connection of which nothing is read for a minute is cut off, also while it is being closed.
+- Text is sent at once where it can be (`send_now`), without a task, by an extension of ASGI.
 - An idle socket keeps neither the heads of its handshake nor an empty queue: together they took a third of its memory.
 """
 
@@ -18,9 +19,11 @@ from typing import Any
 from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
 from websockets.frames import Frame
 
 from conversations.management.unread_clock import UnreadLimit
+from conversations.sockets.send_buffer import SEND_NOW
 
 MOST_PIECES = 1_000
 TOO_LARGE = 1009
@@ -66,8 +69,28 @@ class SocketProtocol(UnreadLimit, WebSocketsSansIOProtocol):
         super().__init__(*args, **kwargs)
         self.queue = SocketEvents()  # type: ignore[assignment]
 
+    async def run_asgi(self) -> None:
+        """Run the application, which finds `send_now` among the extensions."""
+        self.scope["extensions"][SEND_NOW] = self.send_now  # type: ignore[assignment]
+        await super().run_asgi()
+
+    def send_now(self, text: str) -> bool:
+        """Send *text* and return True; False where the socket is not open, or what was sent before still waits."""
+        is_open = self.handshake_complete and not self.close_sent and self.initial_response is None
+        if not is_open or not self.writable.is_set() or self.transport.is_closing():
+            return False
+        try:
+            self.conn.send_text(text.encode())
+        except InvalidState:
+            return False
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        return True
+
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
         super().on_task_complete(task)
+        self.scope["extensions"].pop(
+            SEND_NOW, None
+        )  # or a socket that has ended would wait for the collector of garbage
         if not self.disconnected:  # it is being closed, which waits until all has been read
             self._unread_clock.start()
 

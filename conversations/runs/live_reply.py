@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from conversations.core.frames.definitions import (
@@ -24,6 +25,7 @@ from conversations.services.replies.reasoning import NO_REASONING, Reasoning
 from .live_reasoning import LiveReasoning
 
 Blocks = list[RenderedBlock]
+FLUSH_SECONDS = 0.05  # between two deltas: what comes sooner waits for the worker's timer
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,15 @@ class LiveReply:
         position: int,
         text: str = "",
         reasoning: Reasoning = NO_REASONING,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.reply_id = reply_id
         self._conversation = conversation
         self._topic = conversation_topic(conversation)
         self._step = 1
         self._passages = 0  # how many passages the reply may cite
+        self._now = now
+        self._flushed_at = float("-inf")
         self._begin(position, text, reasoning)
 
     def _begin(self, position: int, text: str, reasoning: Reasoning) -> None:
@@ -134,11 +139,11 @@ class LiveReply:
         )
 
     def append(self, text: str) -> None:
-        """Take a further piece of text. The first one is sent at once: it is waited for."""
+        """Take a further piece of text. The first one is sent at once, and each that comes a while after the last."""
         if self._reasoning.lasts:
             self.pause_reasoning()
         self._fresh.append(text)
-        if self._sent_length == len(self._beginning):
+        if self._sent_length == len(self._beginning) or self._is_flush_due:
             self.flush()
 
     def take_back_text(self) -> None:
@@ -154,12 +159,16 @@ class LiveReply:
         self.pause_reasoning()
 
     def append_reasoning(self, text: str) -> None:
-        """Take a further piece of what the language model thinks. The first one is sent at once, too."""
+        """Take a further piece of what the language model thinks. It is sent as text is."""
         if self._fresh:  # a page shows what came last as going on
             self.flush()
         self._reasoning.append(text)
-        if not self._reasoning.is_sent:
+        if not self._reasoning.is_sent or self._is_flush_due:
             self.flush()
+
+    @property
+    def _is_flush_due(self) -> bool:
+        return self._now() - self._flushed_at >= FLUSH_SECONDS
 
     def pause_reasoning(self) -> None:
         """Stop the clock of the reasoning: text or a tool call has come."""
@@ -179,6 +188,7 @@ class LiveReply:
         self._flush_reasoning()
         if not self._fresh:
             return
+        self._flushed_at = self._now()
         text = "".join(self._fresh)
         self._fresh.clear()
         self._publish(ReplyDelta(self._conversation, self.reply_id, self._step, self._sent_length, text))
@@ -188,6 +198,7 @@ class LiveReply:
 
     def _flush_reasoning(self) -> None:
         if fresh := self._reasoning.take_fresh():
+            self._flushed_at = self._now()
             self._publish(ReplyReasoning(self._conversation, self.reply_id, self._step, fresh.at, fresh.text))
 
     @property

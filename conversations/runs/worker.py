@@ -29,7 +29,7 @@ from .awaiting_approval import await_approval
 from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_requests
 from .heartbeat import beat, end_heartbeat
 from .held_run import end_held_reply, hand_back_reply
-from .live_reply import LiveReply, StepText, render_lines
+from .live_reply import FLUSH_SECONDS, LiveReply, StepText, render_lines
 from .process_name import name_process
 from .reaper import may_reap, reap_once, tidy_once
 from .save_text import save_texts
@@ -37,7 +37,6 @@ from .waiting_work import look_for_work
 
 logger = logging.getLogger(__name__)
 
-FLUSH_SECONDS = 0.05
 RENDER_SECONDS = 0.1
 SAVE_SECONDS = 0.4
 ADMISSION_SECONDS = 0.75
@@ -286,7 +285,7 @@ class Worker:
         await retry_while_database_down(partial(write, content=active.live.text, reasoning=active.live.reasoning))
 
     async def _flush(self) -> None:
-        for active in tuple(self._active.values()):
+        for active in self._active.values():
             active.live.flush()
 
     async def _render(self) -> None:

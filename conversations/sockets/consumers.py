@@ -78,7 +78,7 @@ from conversations.views.conversations.snapshot import conversation_snapshot
 from conversations.wording.error_sentences import error_sentence, socket_reader
 
 from .handshake_turns import refuse
-from .send_buffer import SendBuffer
+from .send_buffer import SEND_NOW, SendBuffer
 from .socket_shares import shares
 from .subscriptions import Subscriptions
 
@@ -110,7 +110,8 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         for each event in a task of its own, since there may be a channel layer beside the socket: here is `fanout`.
         """
         self.scope, self.base_send = scope, send
-        self.buffer = SendBuffer(send=self._send_text, close=self._close_slow_page)
+        send_now = scope.get("extensions", {}).get(SEND_NOW)
+        self.buffer = SendBuffer(send=self._send_text, close=self._close_slow_page, send_now=send_now)
         self.subscriptions = Subscriptions(self.buffer.put)
         try:
             while True:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
+SEND_NOW = "windowseat.send_now"  # the extension of ASGI by which our server sends text at once, without a task
 MOST_UNSENT_FRAMES = 1000
 MOST_UNSENT_CHARACTERS = 4_000_000
 
@@ -18,11 +19,19 @@ class SendBuffer:
 
     Then all that waits is dropped, the buffer *has_overflowed* and the page is closed, if it still hears that; it asks
     for what it missed when it comes back. *is_closed* says that nothing is taken any more, as of a page that has gone.
+    *send_now*, which a server may lack, sends at once and returns True, or False where *send* has to wait for the page.
     """
 
-    def __init__(self, *, send: Callable[[str], Awaitable[None]], close: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        *,
+        send: Callable[[str], Awaitable[None]],
+        close: Callable[[], Awaitable[None]],
+        send_now: Callable[[str], bool] | None = None,
+    ) -> None:
         self.has_overflowed = self.is_closed = False
         self._send = send
+        self._send_now = send_now
         self._close = close
         self._payloads: list[str] = []
         self._characters = 0
@@ -43,6 +52,8 @@ class SendBuffer:
         """Queue *payload*; once the buffer is closed it is dropped."""
         if self.is_closed:
             return
+        if self._send_now and self._is_started and self._sending is None and self._send_now(payload):
+            return  # a task for each frame, and the calls of each layer in between, cost as much as sending it
         self._characters += len(payload)
         self._payloads.append(payload)
         waiting = len(self._payloads)

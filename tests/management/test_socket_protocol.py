@@ -13,6 +13,7 @@ import pytest
 
 from conversations.management.http_protocol import HttpProtocol
 from conversations.management.socket_protocol import MOST_PIECES, TOO_LARGE, SocketEvents, SocketProtocol
+from conversations.sockets.send_buffer import SEND_NOW
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.waiting import wait_in_loop
 
@@ -26,9 +27,11 @@ HANDSHAKE = b"GET / HTTP/1.1\r\n" + UPGRADE + b"\r\n"
 CONTINUATION, TEXT, PING = 0, 1, 9
 ENOUGH_PINGS = 200_000  # their answers would be 25 megabytes
 MUCH = "much"
+AT_ONCE = "at once"
 BODY = b"b" * 30_000_000  # more than the operating system takes
 taken = threading.Event()  # a message over a WebSocket
 sent_too_late: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
+sent_at_once: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
 
 class ImpatientHttp(HttpProtocol):
@@ -43,7 +46,8 @@ async def answer(scope, receive, send):
     """Say how many characters each message has; say much over HTTP, and where that is the message.
 
     A handshake for another address is refused with a status of its own. What frames raise that are sent to a socket
-    that the server has ended is `sent_too_late`.
+    that the server has ended is `sent_too_late`. What `send_now` returns is in `sent_at_once`: of "a", of much and of
+    "b", which is sent after that, for the message `AT_ONCE`, and last of all of what comes after the end.
     """
     if scope["type"] == "http":
         headers = [(b"content-length", str(len(BODY)).encode())]
@@ -54,13 +58,20 @@ async def answer(scope, receive, send):
         await send({"type": "websocket.http.response.start", "status": 429, "headers": []})
         await send({"type": "websocket.http.response.body", "body": b"too many"})
         return
+    send_now = scope["extensions"][SEND_NOW]
     while (message := await receive())["type"] != "websocket.disconnect":
         if message["type"] == "websocket.connect":
+            sent_at_once.put(send_now("before it is open"))
             await send({"type": "websocket.accept"})
+        elif message["text"] == AT_ONCE:
+            for text in ("a", BODY.decode(), "b"):
+                sent_at_once.put(send_now(text))
+            await send({"type": "websocket.send", "text": "b"})
         else:
             said = message["text"]
             taken.set()
             await send({"type": "websocket.send", "text": BODY.decode() if said == MUCH else str(len(said))})
+    sent_at_once.put(send_now("after its end"))
     if message["code"] != TOO_LARGE:
         return
     for late in ({"type": "websocket.send", "text": "more"}, {"type": "websocket.close"}):
@@ -247,3 +258,25 @@ async def test_events_are_read_in_their_order_and_a_reader_that_gives_up_takes_n
     await wait_in_loop(lambda: events._waiting)
     events.put_nowait(3)
     assert await later == 3
+
+
+def test_text_is_sent_at_once_while_the_socket_is_open_and_its_other_side_reads():
+    with serve(answer, http=HttpProtocol, ws=SocketInView) as port:
+        while not sent_at_once.empty():
+            sent_at_once.get()
+        with opened(port) as connection:
+            assert sent_at_once.get(timeout=PATIENCE_SECONDS) is False
+            connection.sendall(frame(TEXT, AT_ONCE.encode()))
+            assert [sent_at_once.get(timeout=PATIENCE_SECONDS) for _ in range(3)] == [True, True, False]
+            expected = b"\x81\x01a" + b"\x81\x7f" + len(BODY).to_bytes(8) + BODY + b"\x81\x01b"
+            with connection.makefile("rb") as received:
+                assert received.read(len(expected)) == expected
+        assert sent_at_once.get(timeout=PATIENCE_SECONDS) is False
+
+
+def test_a_socket_that_has_ended_keeps_no_way_to_send():
+    with serve(answer, http=HttpProtocol, ws=SocketInView) as port:
+        with opened(port):
+            ended = SocketInView.shown
+            assert SEND_NOW in ended.scope["extensions"]
+        wait_for(lambda: SEND_NOW not in ended.scope["extensions"])

@@ -7,7 +7,9 @@ from conversations.providers.openai_api.completion_stream import (
     CompletionReader,
     ReasoningDelta,
     TextDelta,
+    TextWasReasoning,
     ToolCallDelta,
+    join_text,
 )
 
 
@@ -155,3 +157,28 @@ def test_the_end_has_the_last_finish_reason_and_the_last_usage():
 
 def test_the_header_names_the_request_before_the_chunks_do():
     assert CompletionReader().end(request_id="req_1").provider_request_id == "req_1"
+
+
+def test_text_that_comes_together_is_joined_up_to_what_is_none():
+    call = ToolCallDelta(0, "c1", "look", "{}")
+    deltas = [TextDelta("a"), TextDelta("b"), ReasoningDelta("c"), ReasoningDelta("d"), TextDelta("e"), call]
+    deltas += [TextWasReasoning(), TextDelta("f"), TextDelta("g")]
+    assert list(join_text(iter(deltas))) == [
+        TextDelta("ab"),
+        *deltas[2:5],
+        call,
+        TextWasReasoning(),
+        TextDelta("fg"),
+    ]
+
+
+def test_text_before_an_error_comes_before_it():
+    def break_off():
+        yield TextDelta("a")
+        yield TextDelta("b")
+        raise MalformedStream
+
+    joined = join_text(break_off())
+    assert next(joined) == TextDelta("ab")
+    with pytest.raises(MalformedStream):
+        next(joined)

@@ -33,7 +33,7 @@ async def fail(client, language_model):
 async def test_a_reply_comes_in_pieces_and_ends_with_its_usage(ask):
     *pieces, end = await ask("ok")
 
-    assert [piece.text for piece in pieces] == ["Hello", " from", " the", " upstream."]
+    assert "".join(piece.text for piece in pieces) == "Hello from the upstream."
     assert end == CompletionEnd("stop", Usage(2, 4, cached_input_tokens=1), "req_fake", "ok")
 
 

@@ -9,7 +9,7 @@ STREAM = (
     b': hold on\r\n\r\ndata: {"a": 1}\n\nevent: x\nid: 7\ndata:two\r\n\r\n'
     b"data: of\ndata:  lines\n\n\n\ndata: [DONE]\n\n"
 )
-EVENTS = [b'{"a": 1}', b"two", b"of\n lines", b"[DONE]"]
+EVENTS = [b'{"a": 1}', b"two", b"of\n lines"]
 
 
 def read(*pieces: bytes) -> list[bytes]:
@@ -20,6 +20,25 @@ def read(*pieces: bytes) -> list[bytes]:
 @pytest.mark.parametrize("size", range(1, len(STREAM) + 1))
 def test_it_reads_the_same_events_however_the_stream_is_cut(size):
     assert read(*(STREAM[at : at + size] for at in range(0, len(STREAM), size))) == EVENTS
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, len(STREAM) * 2])
+def test_nothing_is_read_after_the_end(size):
+    reader = EventReader()
+    stream = STREAM + b"data: more\n\n"
+    pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
+    read = []
+    for piece in pieces:
+        read += reader.feed(piece)
+        if reader.is_done:
+            break
+    assert (read, reader.count, reader.is_done) == (EVENTS, len(EVENTS), True)
+
+
+def test_a_stream_that_has_not_said_so_is_not_done():
+    reader = EventReader()
+    assert list(reader.feed(b"data: one\n\ndata: [DONE]\n")) == [b"one"]
+    assert (reader.count, reader.is_done) == (1, False)
 
 
 def test_an_event_that_is_cut_is_dropped():

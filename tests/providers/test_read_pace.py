@@ -42,26 +42,65 @@ def runner():
         yield runner
 
 
-async def seconds_waited(pace: ReadPace, piece: bytes, *, after_seconds: float) -> float:
+class Transport(asyncio.ReadTransport):
+    """A connection on which something waits to be read at any time, unless it is paused."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._readable = asyncio.Event()
+        self._readable.set()
+        self._is_closing = False
+
+    def is_closing(self) -> bool:
+        return self._is_closing
+
+    def close(self) -> None:
+        self._is_closing = True
+
+    def pause_reading(self) -> None:
+        assert not self._is_closing
+        self._readable.clear()
+
+    def resume_reading(self) -> None:
+        assert not self._is_closing
+        self._readable.set()
+
+    async def read(self) -> None:
+        await self._readable.wait()
+
+
+class Stream:
+    """A stream of a provider, read at its pace."""
+
+    def __init__(self, turns: ReadTurns | None) -> None:
+        self.transport = Transport()
+        self._pace = ReadPace(turns, self.transport)
+
+    async def wait_after(self, piece: bytes) -> None:
+        await self._pace.wait_after(piece)
+        await self.transport.read()
+
+
+async def seconds_waited(stream: Stream, piece: bytes, *, after_seconds: float) -> float:
     loop = asyncio.get_running_loop()
     loop.now += after_seconds
     began = loop.now
-    await pace.wait_after(piece)
+    await stream.wait_after(piece)
     return loop.now - began
 
 
 def test_the_first_piece_waits_for_no_turn(runner):
     async def first():
-        return await seconds_waited(ReadPace(ReadTurns()), SMALL, after_seconds=0)
+        return await seconds_waited(Stream(ReadTurns()), SMALL, after_seconds=0)
 
     assert runner.run(first()) == 0
 
 
 def test_a_piece_soon_after_another_waits_for_the_next_turn(runner):
     async def second():
-        pace = ReadPace(ReadTurns())
-        await pace.wait_after(SMALL)
-        waited = await seconds_waited(pace, SMALL, after_seconds=0.001)
+        stream = Stream(ReadTurns())
+        await stream.wait_after(SMALL)
+        waited = await seconds_waited(stream, SMALL, after_seconds=0.001)
         return waited, asyncio.get_running_loop().now % TURN_SECONDS
 
     waited, past_turn = runner.run(second())
@@ -74,18 +113,18 @@ def test_a_piece_soon_after_another_waits_for_the_next_turn(runner):
 )
 def test_what_gains_nothing_by_a_turn_waits_for_none(runner, piece, after_seconds):
     async def second():
-        pace = ReadPace(ReadTurns())
-        await pace.wait_after(SMALL)
-        return await seconds_waited(pace, piece, after_seconds=after_seconds)
+        stream = Stream(ReadTurns())
+        await stream.wait_after(SMALL)
+        return await seconds_waited(stream, piece, after_seconds=after_seconds)
 
     assert runner.run(second()) == 0
 
 
 def test_without_turns_no_piece_waits(runner):
     async def second():
-        pace = ReadPace(None)
-        await pace.wait_after(SMALL)
-        return await seconds_waited(pace, SMALL, after_seconds=0.001)
+        stream = Stream(None)
+        await stream.wait_after(SMALL)
+        return await seconds_waited(stream, SMALL, after_seconds=0.001)
 
     assert runner.run(second()) == 0
 
@@ -94,10 +133,14 @@ def test_one_timer_wakes_all_streams_that_wait(runner):
     async def many():
         loop = asyncio.get_running_loop()
         turns = ReadTurns()
-        waits = [asyncio.create_task(turns.wait(len(SMALL))) for _ in range(50)]
+        streams = [Stream(turns) for _ in range(50)]
+        for stream in streams:
+            await stream.wait_after(SMALL)
+        waits = [asyncio.create_task(stream.wait_after(SMALL)) for stream in streams]
         await asyncio.sleep(0)
         timers = len(loop._scheduled)
-        waits[0].cancel()  # a stream that is closed meanwhile wakes none and holds up none
+        streams[0].transport.close()  # one that is closed meanwhile is not read on, and holds up none
+        waits[0].cancel()
         await asyncio.gather(*waits[1:])
         return timers, loop.now
 
@@ -109,31 +152,53 @@ def test_one_timer_wakes_all_streams_that_wait(runner):
 def test_turns_go_on_after_one_in_which_all_were_closed(runner):
     async def again():
         turns = ReadTurns()
-        closed = asyncio.create_task(turns.wait(len(SMALL)))
-        await asyncio.sleep(0)
-        closed.cancel()
-        await turns.wait(len(SMALL))
-        await turns.wait(len(SMALL))
+        closed, other = Transport(), Transport()
+        turns.pause(closed, len(SMALL))
+        closed.close()
+        for _ in range(2):
+            turns.pause(other, len(SMALL))
+            await other.read()
         return asyncio.get_running_loop().now - 100
 
     assert TURN_SECONDS < runner.run(again()) <= 2 * TURN_SECONDS + SOON_SECONDS
+
+
+def test_a_connection_that_is_closing_is_not_paused(runner):
+    async def second():
+        stream = Stream(ReadTurns())
+        await stream.wait_after(SMALL)
+        stream.transport.close()
+        return await seconds_waited(stream, SMALL, after_seconds=0.001)
+
+    assert runner.run(second()) == 0
+
+
+def test_without_a_connection_no_piece_waits(runner):
+    async def second():
+        pace, loop = ReadPace(ReadTurns(), None), asyncio.get_running_loop()
+        for _ in range(2):
+            await pace.wait_after(SMALL)
+        return loop.now - 100
+
+    assert runner.run(second()) == 0
 
 
 async def rounds_of_pieces(piece, closed=()):
     """Return in which round of the loop each of 40 streams read each of its five pieces."""
     loop, turns, rounds = asyncio.get_running_loop(), ReadTurns(), {}
 
-    async def read(stream):
-        pace = ReadPace(turns)
+    async def read(number):
         for _ in range(5):
-            rounds.setdefault(stream, []).append(loop.rounds)
-            await pace.wait_after(piece)
+            rounds.setdefault(number, []).append(loop.rounds)
+            await streams[number].wait_after(piece)
 
-    streams = [asyncio.create_task(read(stream)) for stream in range(40)]
+    streams = [Stream(turns) for _ in range(40)]
+    readings = [asyncio.create_task(read(number)) for number in range(40)]
     await asyncio.sleep(0)
-    for stream in closed:
-        streams[stream].cancel()
-    await asyncio.gather(*streams, return_exceptions=True)
+    for number in closed:
+        streams[number].transport.close()
+        readings[number].cancel()
+    await asyncio.gather(*readings, return_exceptions=True)
     return rounds
 
 
@@ -162,10 +227,10 @@ def test_a_turn_lets_no_more_go_on_in_a_round_that_has_large_pieces(runner):
         turns, rounds, loop = ReadTurns(), [], asyncio.get_running_loop()
 
         async def read(piece):
-            pace = ReadPace(turns)
-            await pace.wait_after(SMALL)
+            stream = Stream(turns)
+            await stream.wait_after(SMALL)
             for _ in range(20):
-                await pace.wait_after(piece)
+                await stream.wait_after(piece)
                 rounds.append((loop.rounds, len(piece)))
                 loop.now += 0.005  # to deal with it takes a while: turns come in between
 
@@ -183,10 +248,10 @@ def test_after_large_pieces_the_loop_is_left_free_for_as_long(runner):
         loop, turns = asyncio.get_running_loop(), ReadTurns()
 
         async def read():
-            pace = ReadPace(turns)
+            stream = Stream(turns)
             for _ in range(10):
                 loop.now += 0.005  # to deal with the piece
-                await pace.wait_after(LARGE)
+                await stream.wait_after(LARGE)
 
         began = loop.now
         await asyncio.gather(*(read() for _ in range(10)))

@@ -42,6 +42,38 @@ async def test_payloads_are_sent_in_their_order():
     assert socket.sent == ["a", "b", "c"]
 
 
+async def test_what_can_be_sent_at_once_is_and_what_comes_after_what_waits_is_not():
+    sent, may_go, is_open = [], asyncio.Event(), True
+
+    def send_now(payload: str) -> bool:
+        if is_open:
+            sent.append(payload)
+        return is_open
+
+    async def send(payload: str) -> None:
+        await may_go.wait()
+        sent.append(payload)
+
+    buffer = SendBuffer(send=send, close=asyncio.Event().wait, send_now=send_now)
+    buffer.put("before it is started")
+    assert sent == []
+    buffer.start()
+    buffer.put("while that waits")
+    may_go.set()
+    await wait_in_loop(lambda: len(sent) == 2)
+    buffer.put("at once")
+    assert sent == ["before it is started", "while that waits", "at once"]
+    is_open = False
+    buffer.put("later")
+    is_open = True
+    buffer.put("last")
+    await wait_in_loop(lambda: len(sent) == 5)
+    assert sent[3:] == ["later", "last"]
+    buffer.stop()
+    buffer.put("never")
+    assert len(sent) == 5
+
+
 async def test_one_payload_alone_may_be_of_any_size(monkeypatch):
     monkeypatch.setattr(send_buffer, "MOST_UNSENT_CHARACTERS", 10)
     socket = Socket()

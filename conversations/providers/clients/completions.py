@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, closing, suppress
 from typing import Final
 
@@ -16,7 +16,13 @@ import httpx2
 
 from conversations.core.errors import CompletionError, MalformedStream, StreamBroken
 from conversations.providers.openai_api.completion_request import OPENAI_BASE_URL, CompletionRequest
-from conversations.providers.openai_api.completion_stream import CompletionEvent, CompletionReader, EventReader
+from conversations.providers.openai_api.completion_stream import (
+    CompletionEvent,
+    CompletionReader,
+    Delta,
+    EventReader,
+    join_text,
+)
 from conversations.providers.openai_api.provider_connection import (
     KNOWN_ERRORS,
     ProviderConnection,
@@ -63,13 +69,14 @@ class CompletionClient:
         with closing(StreamTimeout(self.timeouts)) as waits:
             with self._connection.translated_errors(request.texts), waits:
                 response = await self._connection.open_stream(request.path, request.to_send())
-            reader = _reader(request)
+            reader, events = _reader(request), EventReader()
+            pace = ReadPace(self._turns, response.extensions.get("transport"))
             try:
                 with self._connection.translated_errors(request.texts, in_stream=True):
-                    async with aclosing(_events(response, waits, ReadPace(self._turns))) as events:
-                        async for data in events:
-                            for event in reader.read(_chunk(data)):
-                                yield event
+                    async with aclosing(_pieces(response, events, waits, pace)) as pieces:
+                        async for piece in pieces:
+                            for delta in join_text(_deltas(reader, events.feed(piece))):
+                                yield delta
                 if not reader.has_begun:
                     raise _error_of_empty_stream(response)
                 for event in reader.finish():
@@ -95,30 +102,37 @@ def _reader(request: CompletionRequest) -> CompletionReader | ResponseReader:
     return CompletionReader(think_tags=request.dialect.think_tags)
 
 
-async def _events(response: httpx2.Response, waits: StreamTimeout, pace: ReadPace) -> AsyncGenerator[str]:
-    """Yield the data of each event up to `[DONE]`."""
+async def _pieces(
+    response: httpx2.Response, events: EventReader, waits: StreamTimeout, pace: ReadPace
+) -> AsyncGenerator[bytes]:
+    """Yield what has come, to be fed to *events*, until these are done."""
     # It is never compressed, and looking for what to decompress in every piece takes as long as reading it.
     pieces = response.aiter_raw()
-    reader = EventReader()
     while True:
+        events_before = events.count
         with waits:
             piece = await anext(pieces, None)
         if piece is None:
             return
         waits.extend()
-        for data in reader.feed(piece):
-            if data.startswith(b"[DONE]"):
-                await _read_to_end(pieces)
-                return
+        yield piece
+        if events.is_done:
+            await _read_to_end(pieces)
+            return
+        if events.count > events_before:
             waits.restart()
-            yield data.decode()
         with waits:  # else a provider that always has sent something by then could go on without end
             await pace.wait_after(piece)
 
 
-def _chunk(data: str) -> object:
+def _deltas(reader: CompletionReader | ResponseReader, events: Iterator[bytes]) -> Iterator[Delta]:
+    for data in events:
+        yield from reader.read(_chunk(data))
+
+
+def _chunk(data: bytes) -> object:
     """Return the chunk's JSON as an object. Raises the `CompletionError` that was sent in its place."""
-    chunk: object = json.loads(data)
+    chunk: object = json.loads(data.decode())
     if refusal := find_refusal(chunk):
         raise refusal_error(refusal)
     return chunk

@@ -37,10 +37,12 @@ class EventReader:
 
     The client's package has a reader too. With that one a chunk took twice as long on its way through the client. An
     event counts when the blank line after it has come; one that is cut off before that is dropped. A byte order mark
-    before the first one says nothing.
+    before the first one says nothing. After `[DONE]`, which is not among them, it *is_done* and reads no more.
     """
 
     def __init__(self) -> None:
+        self.count = 0
+        self.is_done = False
         self._line = bytearray()  # what has come of the line that has not ended
         self._data: list[bytes] = []  # the lines of the event that has not ended
         self._data_bytes = 0
@@ -53,6 +55,8 @@ class EventReader:
             self._line = bytearray(rest)
             for line in lines:
                 yield from self._take(line.removesuffix(b"\r"))
+                if self.is_done:
+                    return
         else:
             self._line += piece
         if len(self._line) + self._data_bytes > MOST_EVENT_BYTES:
@@ -65,9 +69,13 @@ class EventReader:
             self._data_bytes += len(line)
             self._data.append(line.removeprefix(_DATA).removeprefix(b" "))
         elif not line and self._data:
-            yield b"\n".join(self._data)
+            data = b"\n".join(self._data)
             self._data.clear()
             self._data_bytes = 0
+            self.is_done = data.startswith(b"[DONE]")
+            if not self.is_done:
+                self.count += 1
+                yield data
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +130,26 @@ class CompletionEnd:
 
 Delta = TextDelta | ReasoningDelta | TextWasReasoning | ToolCallDelta
 CompletionEvent = Delta | CompletionEnd
+
+
+def join_text(deltas: Iterator[Delta]) -> Iterator[Delta]:
+    """Yield *deltas*, those of text that come one after another as one. Those before an error come before it, too."""
+    texts: list[str] = []
+    try:
+        for delta in deltas:
+            if type(delta) is TextDelta:
+                texts.append(delta.text)
+                continue
+            if texts:
+                yield TextDelta("".join(texts))
+                texts.clear()
+            yield delta
+    except Exception:
+        if texts:
+            yield TextDelta("".join(texts))
+        raise
+    if texts:
+        yield TextDelta("".join(texts))
 
 
 class CompletionReader:

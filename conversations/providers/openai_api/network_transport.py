@@ -58,8 +58,13 @@ class NetworkTransport(httpx2.AsyncBaseTransport):
             ),
             **self._proxy_options,
         )
+        connection = response.connection  # None where all of the answer has come
         return httpx2.Response(
-            response.status, headers=list(response.raw_headers), stream=_Body(response), request=request
+            response.status,
+            headers=list(response.raw_headers),
+            stream=_Body(response),
+            request=request,
+            extensions={"transport": connection.transport} if connection else {},
         )
 
     async def aclose(self) -> None:
