@@ -83,9 +83,13 @@ class Source:
 
 
 class BlockSplitter:
-    """Splits lines into finished top-level blocks. Blank lines go with the block before them, or the one after."""
+    """Splits lines into finished top-level blocks. Blank lines go with the block before them, or the one after.
 
-    def __init__(self) -> None:
+    The parser's work counts towards *cpu_limit* from then on.
+    """
+
+    def __init__(self, cpu_limit: CpuLimit) -> None:
+        self._cpu_limit = cpu_limit
         self._lines: list[str] = []
         self._parsed: ParsedBlocks | None = None  # of just these lines
         self._open = _OpenBlock.PARAGRAPH
@@ -132,6 +136,7 @@ class BlockSplitter:
 
     def _ask_parser(self) -> _OpenBlock:
         """Ask the parser for the kind of the last block of the open text, which ends with a blank line."""
+        self._cpu_limit.start()
         self._parsed = self._parsed or parse_blocks(self.rest())
         tokens = self._parsed.tokens
         last = tokens[-1] if tokens else _NOTHING
@@ -183,25 +188,23 @@ class BlockStream:
             references = citation_env(passages) if passages else {}
         self._references: References = references
         self._buffer = LineBuffer()
-        self._splitter = BlockSplitter()
+        self._cpu_limit = CpuLimit(MAX_CPU_SECONDS)
+        self._splitter = BlockSplitter(self._cpu_limit)
         self._overflow: list[str] = []
         self._read = self._rendered = 0
-        self._cpu_limit = CpuLimit(MAX_CPU_SECONDS)
 
     def feed(self, delta: str) -> list[RenderedBlock]:
         """Add text and return the blocks that it finishes, in order."""
-        lines = self._buffer.take(delta)
-        if not lines:
-            return []
-        with self._cpu_limit:
-            return [self._render(source) for line in lines for source in self._take_line(line)]
+        try:
+            return [self._render(source) for line in self._buffer.take(delta) for source in self._take_line(line)]
+        finally:
+            self._cpu_limit.stop()  # the next piece may come in another thread
 
     def finish(self) -> list[RenderedBlock]:
         """Return the open text as the last block; of blank text the HTML is empty."""
         self._read += len(self._buffer.rest())
         rest = "".join((self._splitter.rest(), *self._overflow, self._buffer.rest()))
-        with self._cpu_limit:
-            return [self._render(Source(rest))] if rest else []
+        return [self._render(Source(rest))] if rest else []
 
     def _take_line(self, line: str) -> list[Source]:
         self._read += len(line)
@@ -211,6 +214,7 @@ class BlockStream:
         return self._splitter.take(line)
 
     def _render(self, source: Source) -> RenderedBlock:
+        self._cpu_limit.start()
         start, self._rendered = self._rendered, self._rendered + len(source.text)
         if self._is_beyond_limits():
             html = render_plain(source.text)

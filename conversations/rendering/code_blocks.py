@@ -126,11 +126,12 @@ def _span(name: str, piece: str) -> str:
 
 def _classed_pieces(code: str, language: str) -> Iterator[tuple[str, str]]:
     lexer = _lexer_class(language)(stripnl=False, ensurenl=False)
-    with CpuLimit(MAX_HIGHLIGHT_CPU_SECONDS) as cpu_limit:
-        for kind, piece in lexer.get_tokens(code):
-            if cpu_limit.is_exceeded():
-                raise HighlightingTooSlow
-            yield _class_of(kind), piece
+    cpu_limit = CpuLimit(MAX_HIGHLIGHT_CPU_SECONDS)
+    cpu_limit.start()
+    for kind, piece in lexer.get_tokens(code):
+        if cpu_limit.is_exceeded():
+            raise HighlightingTooSlow
+        yield _class_of(kind), piece
 
 
 @cache  # of the listed languages: to find one, the library goes through all that it has

@@ -1,11 +1,10 @@
 """A limit of processor time for work over hostile text."""
 
 import time
-from typing import Self
 
 
 class CpuLimit:
-    """So many seconds of the thread's processor time, for the work done in its `with` blocks together.
+    """So many seconds of the thread's processor time, for all work between `start` and `stop`.
 
     A thread takes no more processor time than time passes. So until that is over the limit too, the system need not be
     asked for the thread's own time, which takes it ten times as long.
@@ -13,16 +12,24 @@ class CpuLimit:
 
     def __init__(self, seconds: float) -> None:
         self._seconds_left = seconds
+        self._is_running = False
         self._started_at = self._cpu_started_at = 0.0
 
-    def __enter__(self) -> Self:
-        self._started_at, self._cpu_started_at = time.monotonic(), time.thread_time()
-        return self
+    def start(self) -> None:
+        """Begin to count, unless it has begun."""
+        if not self._is_running:
+            self._is_running = True
+            self._started_at, self._cpu_started_at = time.monotonic(), time.thread_time()
 
-    def __exit__(self, *_: object) -> None:
-        self._seconds_left -= time.thread_time() - self._cpu_started_at
+    def stop(self) -> None:
+        """End what has begun, in the same thread."""
+        if self._is_running:
+            self._is_running = False
+            self._seconds_left -= time.thread_time() - self._cpu_started_at
 
     def is_exceeded(self) -> bool:
-        """Tell whether the work has taken longer; to be asked in the `with` block."""
+        """Tell whether the work has taken longer so far."""
         left = self._seconds_left
+        if not self._is_running:
+            return left < 0
         return time.monotonic() - self._started_at > left and time.thread_time() - self._cpu_started_at > left

@@ -30,28 +30,36 @@ def clocks(monkeypatch):
 
 
 def test_it_is_exceeded_by_work_and_not_by_waiting(clocks):
-    with CpuLimit(1.0) as limit:
-        clocks.work(0.5, waiting=9)
-        assert not limit.is_exceeded()
-        clocks.work(0.6)
-        assert limit.is_exceeded()
-
-
-def test_the_work_of_all_its_blocks_counts_and_none_between_them(clocks):
     limit = CpuLimit(1.0)
-    with limit:
-        clocks.work(0.7)
-    clocks.work(5.0)
-    with limit:
-        clocks.work(0.2)
+    limit.start()
+    clocks.work(0.5, waiting=9)
+    assert not limit.is_exceeded()
+    clocks.work(0.6)
+    assert limit.is_exceeded()
+    limit.stop()
+    assert limit.is_exceeded()
+
+
+def test_all_that_is_done_between_start_and_stop_counts_and_nothing_else(clocks):
+    limit = CpuLimit(1.0)
+    for _ in range(2):
+        clocks.work(5.0)
+        limit.start()
+        clocks.work(0.1)
+        limit.start()
+        clocks.work(0.3)
+        limit.stop()
+        limit.stop()
         assert not limit.is_exceeded()
-        clocks.work(0.2)
-        assert limit.is_exceeded()
-    with limit:
-        assert limit.is_exceeded()
+    limit.start()
+    clocks.work(0.1)
+    assert not limit.is_exceeded()
+    clocks.work(0.2)
+    assert limit.is_exceeded()
 
 
 def test_real_work_exceeds_it():
-    with CpuLimit(0.001) as limit:
-        while not limit.is_exceeded():
-            pass
+    limit = CpuLimit(0.001)
+    limit.start()
+    while not limit.is_exceeded():
+        pass

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from conversations.rendering import BlockStream, RenderedBlock, block_stream, markdown, render_markdown
 from conversations.rendering.block_stream import BlockSplitter, LineBuffer
+from conversations.rendering.cpu_limit import CpuLimit
 from conversations.rendering.markdown import parse_blocks, render_block
 from tests.rendering.random_markdown import ANY_TEXT, MARKDOWN
 from tests.rendering.replies import REPLIES
@@ -61,7 +62,7 @@ def test_a_reply_fed_character_by_character_equals_the_reply_at_once(reply):
 @example("- a\n\nb\n\n```\n\n```\n")
 @example("[a]: https://b.example\n\n[a]\n\n")
 def test_what_the_splitter_has_asked_of_the_parser_is_what_the_parser_says_of_the_finished_text(text):
-    splitter = BlockSplitter()
+    splitter = BlockSplitter(CpuLimit(1))
     sources = [source for line in LineBuffer().take(text) for source in splitter.take(line)]
     asked = [source for source in sources if source.parsed]
     assert [source.parsed for source in asked] == [parse_blocks(source.text) for source in asked]
