@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import Admission, find_admissions
 from conversations.core.frames.definitions import ReplyStarted
 from conversations.live.fanout import publish_frame, publish_writing
-from conversations.models import Run
 from conversations.models.worker_heartbeat import HEARTBEAT_VALID
 from conversations.services.replies.end_reply import SHUT_OUT, end_reply
 from conversations.services.replies.reasoning import Reasoning
@@ -62,6 +60,14 @@ WITH load AS (
 SELECT load.waiting, claimed.* FROM load LEFT JOIN claimed ON true
 """
 
+
+# These two are asked for every moment while replies are made: Django would write them each time.
+RENEW = """
+UPDATE conversations_run SET lease_until = statement_timestamp() + make_interval(secs => %(lease_seconds)s)
+WHERE id = ANY(%(ids)s) AND worker = %(worker)s AND state = 'running'
+RETURNING id
+"""
+STOPS = "SELECT id FROM conversations_run WHERE id = ANY(%(ids)s) AND stop_requested_at IS NOT NULL"
 
 CLAIM_TIMES = {
     "lease_seconds": LEASE.total_seconds(),
@@ -129,13 +135,19 @@ def renew_leases(worker: str, run_ids: Collection[int]) -> set[int]:
     """Renew the leases of the worker's runs. Returns those that are no longer its own."""
     if not run_ids:
         return set()
-    mine = Run.objects.filter(pk__in=run_ids, worker=worker, state="running")
-    mine.update(lease_until=Now() + LEASE)
-    return set(run_ids) - set(mine.values_list("pk", flat=True))
+    return set(run_ids) - _ids_by(
+        RENEW, {"lease_seconds": LEASE.total_seconds(), "worker": worker, "ids": list(run_ids)}
+    )
 
 
 def stop_requests(run_ids: Collection[int]) -> set[int]:
     """Return those of *run_ids* for which a stop has been requested."""
     if not run_ids:
         return set()
-    return set(Run.objects.filter(pk__in=run_ids, stop_requested_at__isnull=False).values_list("pk", flat=True))
+    return _ids_by(STOPS, {"ids": list(run_ids)})
+
+
+def _ids_by(sql: str, arguments: Mapping[str, Any]) -> set[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, arguments)
+        return {run_id for (run_id,) in cursor.fetchall()}
