@@ -1,30 +1,26 @@
-"""What one attempt has received: its pieces are kept in few strings, at a cost in proportion to the text."""
+"""What one attempt has received: text and thoughts, as they came."""
 
 from __future__ import annotations
 
-import pytest
+from conversations.services.replies.step_progress import StepProgress
 
-from conversations.services.replies.step_progress import FEWEST_JOINED, StepProgress, append_piece
-
-MANY = 100_000
+MANY = 1_000
 
 
-def test_text_and_thoughts_that_come_in_many_pieces_are_kept_in_few():
+def test_text_and_thoughts_are_kept_apart():
     progress = StepProgress()
     for number in range(MANY):
         progress.add_thought(f"t{number} ")
         progress.add(f"w{number} ")
-    assert "".join(progress.thoughts) == "".join(f"t{number} " for number in range(MANY))
-    assert "".join(progress.pieces) == "".join(f"w{number} " for number in range(MANY))
-    assert len(progress.thoughts) < MANY / 10
-    assert len(progress.pieces) < MANY / 10
+    assert str(progress.thoughts) == "".join(f"t{number} " for number in range(MANY))
+    assert str(progress.text) == "".join(f"w{number} " for number in range(MANY))
 
 
-@pytest.mark.parametrize("text", ["a", "four", "a longer piece of text"])
-def test_what_is_copied_grows_with_the_text(text):
-    pieces, copied = [], 0
-    for _ in range(MANY):
-        append_piece(pieces, text)
-        copied += len(pieces[0]) if len(pieces) == 1 else 0
-    assert copied <= 2 * FEWEST_JOINED * MANY * len(text)
-    assert copied <= 2 * FEWEST_JOINED * MANY  # per piece
+def test_text_that_is_taken_back_was_thought():
+    progress = StepProgress()
+    progress.add_thought("First, ")
+    progress.add("the sums.")
+    progress.take_back_text()
+    assert (str(progress.thoughts), progress.has_begun) == ("First, the sums.", False)
+    progress.add("42")
+    assert progress.outcome().text == "First, the sums.42"

@@ -24,6 +24,7 @@ from conversations.core.errors import (
 from conversations.core.errors.stored_errors import restore_error
 from conversations.core.frames.definitions import ReplyDelta, ReplyDone, ReplyFailed, ReplyHtml, ReplyReasoning
 from conversations.core.prompt.messages import PromptToolCall
+from conversations.core.text.received_text import ReceivedText
 from conversations.live.database_retries import retry_while_database_down
 from conversations.live.fanout import conversation_topic
 from conversations.live.heard_topic import HeardTopic
@@ -197,7 +198,7 @@ def _end_of(reply: Message, text: str, reasoning: str, window_id: uuid.UUID | No
         cost_usd=sums["cost_usd__sum"],
         window_id=window_id or uuid.UUID(int=0),
     )
-    progress = StepProgress(pieces=[text], thoughts=[reasoning] if reasoning else [])
+    progress = StepProgress(text=ReceivedText(text), thoughts=ReceivedText(reasoning))
     for index, call in enumerate(map(PromptToolCall.from_json, reply.tool_calls)):
         progress.add_call(ToolCallDelta(index, call.id, call.name, call.arguments))
     return CompletedChat(progress, usage, last.finish_reason if last and last.finish_reason else "stop")

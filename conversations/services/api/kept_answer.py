@@ -15,6 +15,7 @@ from typing import Any
 from conversations.core.errors import ConversationError
 from conversations.core.errors.stored_errors import restore_error
 from conversations.core.prompt.messages import PromptToolCall
+from conversations.core.text.received_text import ReceivedText
 from conversations.services.replies.step_progress import StepProgress
 
 from .completed_chat import ChatUsage, CompletedChat, calls_of_chat
@@ -26,8 +27,8 @@ def write_completed(completed: CompletedChat) -> dict[str, Any]:
     """Return a whole answer as it is kept."""
     usage = completed.usage
     return {
-        "text": "".join(completed.progress.pieces),
-        "thoughts": "".join(completed.progress.thoughts),
+        "text": str(completed.progress.text),
+        "thoughts": str(completed.progress.thoughts),
         "calls": [call.to_json() for call in calls_of_chat(completed)],
         "finish_reason": completed.finish_reason,
         "usage": {
@@ -48,9 +49,9 @@ def read_end(said: Mapping[str, Any]) -> CompletedChat | ConversationError:
     if "usage" not in said:
         error = said.get("error", {})
         return restore_error(error.get("code", ""), error.get("params"))
-    usage, thoughts = said["usage"], said["thoughts"]
+    usage, text, thoughts = said["usage"], ReceivedText(said["text"]), ReceivedText(said["thoughts"])
     return CompletedChat(
-        StepProgress(may_call=False, pieces=[said["text"]], thoughts=[thoughts] if thoughts else []),
+        StepProgress(may_call=False, text=text, thoughts=thoughts),
         ChatUsage(
             **{name: usage[name] for name in TOKENS},
             cost_usd=None if usage["cost_usd"] is None else Decimal(usage["cost_usd"]),

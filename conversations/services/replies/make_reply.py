@@ -191,7 +191,7 @@ async def make_reply(
             raise ToolStepsUsedUp
         if loop.calls_back:
             return ReplyOutcome.ANSWERED
-        loop.tightening, loop.text = progress.tightening, "".join(progress.pieces)
+        loop.tightening, loop.text = progress.tightening, str(progress.text)
         sink.show_calls()
 
 

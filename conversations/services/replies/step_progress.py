@@ -11,6 +11,7 @@ from typing import Any
 
 from conversations.core.errors import CompletionError, KeptReasoningTooLong
 from conversations.core.prompt.kept_reasoning import KeptReasoning, without_unsendable
+from conversations.core.text.received_text import ReceivedText
 from conversations.providers.openai_api.completion_stream import CompletionEnd, ToolCallCollector, ToolCallDelta
 from conversations.providers.openai_api.reasoning_fields import MOST_KEPT_CHARACTERS
 from conversations.services.language_models.model_context import ModelContext
@@ -18,7 +19,6 @@ from conversations.services.ledger.ledger import Outcome
 
 # What is encrypted and encoded is longer than what it says, by far less than this: a smaller report is not believed.
 MOST_ENCRYPTED_CHARACTERS_OF_A_TOKEN = 64
-FEWEST_JOINED = 64
 
 
 @dataclass(slots=True)
@@ -33,8 +33,8 @@ class StepProgress:
     tightening: Decimal = Decimal(1)
     model: ModelContext | None = None
     started: float = field(default_factory=time.monotonic)
-    pieces: list[str] = field(default_factory=list)
-    thoughts: list[str] = field(default_factory=list)
+    text: ReceivedText = field(default_factory=ReceivedText)
+    thoughts: ReceivedText = field(default_factory=ReceivedText)
     calls: ToolCallCollector = field(default_factory=ToolCallCollector)
     first_token: float | None = None
     end: CompletionEnd | None = None
@@ -42,12 +42,12 @@ class StepProgress:
 
     @property
     def has_begun(self) -> bool:
-        return bool(self.pieces or self.calls)
+        return bool(self.text or self.calls)
 
     @property
     def is_answer(self) -> bool:
         """Whether it is the final one. Some models call tools although told not to; their text still counts."""
-        return not self.calls or (not self.may_call and bool("".join(self.pieces).strip()))
+        return not self.calls or (not self.may_call and bool(str(self.text).strip()))
 
     @property
     def is_to_call(self) -> bool:
@@ -56,15 +56,14 @@ class StepProgress:
 
     def add(self, text: str) -> None:
         self._note_first_token()
-        append_piece(self.pieces, text)
+        self.text.add(text)
 
     def add_thought(self, text: str) -> None:
-        append_piece(self.thoughts, text)
+        self.thoughts.add(text)
 
     def take_back_text(self) -> None:
         """Note that what has come as text was thought before the reply."""
-        self.thoughts += self.pieces
-        self.pieces.clear()
+        self.text.move_to(self.thoughts)
 
     def add_call(self, delta: ToolCallDelta) -> None:
         self._note_first_token()
@@ -74,7 +73,7 @@ class StepProgress:
     def has_only_thought(self) -> bool:
         """Whether there were thoughts, shown or only reported, and nothing after them."""
         has_thought = bool(self.thoughts or self.reported_reasoning_tokens)
-        return has_thought and not self.calls and not "".join(self.pieces).strip()
+        return has_thought and not self.calls and not str(self.text).strip()
 
     @property
     def reported_reasoning_tokens(self) -> int | None:
@@ -141,7 +140,7 @@ class StepProgress:
         elif ended_by:
             error_code, finish_reason = "".join(ended_by.args), "stopped"
         return Outcome(
-            text="".join((*self.thoughts, *self.pieces, self.calls.text)),
+            text=f"{self.thoughts}{self.text}{self.calls.text}",
             called_tools=bool(self.calls),
             usage=end.usage if end else None,
             not_billed=error is not None and not error.may_be_billed,
@@ -160,13 +159,3 @@ def _only(names: Collection[str], fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_encrypted(item: Mapping[str, Any]) -> bool:
     return isinstance(item.get("encrypted_content"), str)
-
-
-def append_piece(pieces: list[str], text: str) -> None:
-    """Append *text* to *pieces*, and join these where they are many: each takes 50 bytes more than its text.
-
-    The more there is to copy, the more of them are waited for, so that all takes time in proportion to the text.
-    """
-    pieces.append(text)
-    if len(pieces) > FEWEST_JOINED + len(pieces[0]) // FEWEST_JOINED:
-        pieces[:] = ["".join(pieces)]

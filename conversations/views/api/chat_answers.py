@@ -36,9 +36,9 @@ class ChatAnswer:
         """Return the answer as one object."""
         calls = calls_of_chat(completed)
         progress = completed.progress
-        content = "".join(progress.pieces)
+        content = str(progress.text)
         message: dict[str, Any] = {"role": "assistant", "content": content or (None if calls else ""), "refusal": None}
-        if thoughts := "".join(progress.thoughts):
+        if thoughts := str(progress.thoughts):
             message["reasoning_content"] = thoughts
         if calls:
             message["tool_calls"] = [call.to_json() for call in calls]

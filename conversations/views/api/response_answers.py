@@ -106,7 +106,7 @@ class ResponseHead:
         progress = completed.progress
         incomplete = INCOMPLETE.get(end_of(completed.finish_reason))
         output = output_of(
-            self.suffix, "".join(progress.thoughts), "".join(progress.pieces), calls_of_chat(completed), incomplete
+            self.suffix, str(progress.thoughts), str(progress.text), calls_of_chat(completed), incomplete
         )
         status = "incomplete" if incomplete else "completed"
         at = None if incomplete else completed_at
