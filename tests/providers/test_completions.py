@@ -1,4 +1,5 @@
 import asyncio
+import weakref
 from contextlib import AsyncExitStack, aclosing
 
 import pytest
@@ -9,6 +10,8 @@ from conversations.core.prompt.messages import PromptMessage
 from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.openai_api.completion_request import CompletionRequest
 from conversations.providers.openai_api.completion_stream import CompletionEnd, TextDelta, ToolCallDelta
+from conversations.services.replies.complete_step import follow_completion
+from conversations.services.replies.step_progress import StepProgress
 
 from .conftest import IMPATIENT, PROMPT
 
@@ -237,6 +240,32 @@ async def test_cancelling_the_task_closes_the_connection_at_once(upstream, langu
     await client.aclose()
 
     assert exchange["ended"] == "disconnected"
+
+
+class Pictures(dict):
+    """Pictures by their digests, of which a test can tell whether they are still in memory."""
+
+
+async def test_the_pictures_that_were_sent_are_not_kept_while_the_reply_streams(client):
+    def request():
+        pictures = Pictures({"0" * 64: "data:image/png;base64,AAAA"})
+        sent.append(weakref.ref(pictures))
+        return CompletionRequest("ok", PROMPT, data_urls=pictures)
+
+    sent, kept = [], []
+
+    class Sink:
+        def append(self, text):
+            kept.append(sent[0]())
+
+        def end_attempt(self, *, reasoning_tokens):
+            pass
+
+    progress = StepProgress()
+    await follow_completion(request(), progress, Sink(), client)
+
+    assert str(progress.text) == "Hello from the upstream."
+    assert set(kept) == {None}
 
 
 async def test_a_finished_reply_leaves_its_connection_for_the_next(upstream, ask):

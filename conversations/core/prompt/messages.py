@@ -75,7 +75,7 @@ class PromptMessage(NamedTuple):
         return self._replace(tool_calls=calls, tool_call_id=answered and ids.get(answered, answered))
 
 
-Prompt = tuple[PromptMessage, ...]
+Prompt = Sequence[PromptMessage]  # not to be changed
 
 
 def with_whole_call_ids(messages: Iterable[PromptMessage]) -> Iterator[PromptMessage]:

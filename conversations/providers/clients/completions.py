@@ -10,12 +10,13 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, closing, suppress
+from functools import partial
 from typing import Final
 
 import httpx2
 
 from conversations.core.errors import CompletionError, MalformedStream, StreamBroken
-from conversations.providers.openai_api.completion_request import OPENAI_BASE_URL, CompletionRequest
+from conversations.providers.openai_api.completion_request import OPENAI_BASE_URL, CompletionRequest, texts_of
 from conversations.providers.openai_api.completion_stream import (
     CompletionEvent,
     CompletionReader,
@@ -64,15 +65,18 @@ class CompletionClient:
         """Make one attempt: yield the pieces of the reply as they come, and its `CompletionEnd` last.
 
         Closing the iterator, or cancelling the task that is in it, closes the connection to the provider.
-        Raises a `CompletionError`, before the first piece or after it.
+        Raises a `CompletionError`, before the first piece or after it. Of the request only the prompt is kept until
+        then, to know it again in an error: the pictures that were sent with it have megabytes.
         """
+        texts = partial(texts_of, request.prompt)
         with closing(StreamTimeout(self.timeouts)) as waits:
-            with self._connection.translated_errors(request.texts), waits:
+            with self._connection.translated_errors(texts), waits:
                 response = await self._connection.open_stream(request.path, request.to_send())
             reader, events = _reader(request), EventReader()
+            del request
             pace = ReadPace(self._turns, response.extensions.get("transport"))
             try:
-                with self._connection.translated_errors(request.texts, in_stream=True):
+                with self._connection.translated_errors(texts, in_stream=True):
                     async with aclosing(_pieces(response, events, waits, pace)) as pieces:
                         async for piece in pieces:
                             for delta in join_text(_deltas(reader, events.feed(piece))):

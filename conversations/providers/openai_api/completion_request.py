@@ -49,12 +49,6 @@ class CompletionRequest:
         """The path of the request below the provider's base URL."""
         return PATHS[self.dialect.prompt_format.wire]
 
-    def texts(self) -> Iterator[str]:
-        """Yield the words of the conversation that are sent."""
-        for message in self.prompt:
-            yield message.content
-            yield from (call.arguments for call in message.tool_calls)
-
     def to_send(self) -> dict[str, Any]:
         """Return the JSON body as it leaves: what `to_json` returns, with the pictures themselves."""
         body = self.to_json()
@@ -127,3 +121,10 @@ def place_effort(body: dict[str, Any], effort: str, *, field: str) -> None:
         body["reasoning"] = {name: value for name, value in kept.items() if name != "max_tokens"} | {"effort": effort}
     elif field:
         body[field] = effort
+
+
+def texts_of(prompt: Prompt) -> Iterator[str]:
+    """Yield the words of the conversation that are sent with *prompt*."""
+    for message in prompt:
+        yield message.content
+        yield from (call.arguments for call in message.tool_calls)

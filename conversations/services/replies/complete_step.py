@@ -36,6 +36,7 @@ from conversations.core.errors import (
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.finish_reasons import LENGTH, end_of
 from conversations.core.prompt.messages import PromptMessage
+from conversations.core.prompt.packed_prompt import pack_prompt
 from conversations.core.prompt.pictures import digests_in, fill_in_scaled, sizes_to_scale_to
 from conversations.core.window.window_record import WindowRecord
 from conversations.live.database_retries import retry_while_database_down
@@ -135,6 +136,12 @@ class StepRequest:
     def model(self) -> ModelContext:
         return self.prepared.model
 
+    def packed(self) -> StepRequest:
+        """Return it with its prompt in less memory: from now on it is needed only where an attempt has failed."""
+        prepared = self.prepared
+        window = replace(prepared.window, prompt=pack_prompt(prepared.window.prompt))
+        return replace(self, prepared=replace(prepared, window=window))
+
     def completion_request(self) -> CompletionRequest:
         conversation, record = self.prepared.reply.conversation, self.prepared.window.record
         return CompletionRequest(
@@ -179,7 +186,7 @@ async def complete_step(
         except LoopNotCovered:  # the money does not cover what may follow a call, but maybe an answer
             request = await plan(retry_while_database_down(partial(prepare_answer, request.prepared)))
             completion = await open_row(partial(open_step, request, attempt))
-        opened = None
+        opened, request = None, request.packed()
         progress = StepProgress(request.may_call, request.prepared.tightening, request.model)
         try:
             await _attempt(request, completion, progress, sink, client, store_calls)
@@ -389,9 +396,12 @@ async def follow_completion(
     request: CompletionRequest, progress: StepProgress, sink: TextSink, client: CompletionClient
 ) -> None:
     """Follow one completion to its end. Raises `StreamBroken` if it ends without saying why."""
-    limit = ReplyLimit(request.max_output_tokens, progress.model)
+    language_model, room_tokens = request.language_model, request.max_output_tokens
+    limit = ReplyLimit(room_tokens, progress.model)
+    stream = client.stream(request)
+    del request  # which has the pictures of its prompt
     try:
-        async with aclosing(client.stream(request)) as events:
+        async with aclosing(stream) as events:
             async for event in events:
                 _take(limit.cut(event), progress, sink)
                 if limit.is_reached:
@@ -400,11 +410,11 @@ async def follow_completion(
         sink.end_attempt(reasoning_tokens=progress.reported_reasoning_tokens)
     if limit.is_reached:
         logger.warning("a reply was cut: the provider sent far more than it was asked for")
-        progress.end = CompletionEnd(LENGTH, None, "", request.language_model)
+        progress.end = CompletionEnd(LENGTH, None, "", language_model)
     if progress.end is None or not progress.end.finish_reason:
         raise StreamBroken(detail="the stream ended without a finish reason")
     if progress.has_only_thought and end_of(progress.end.finish_reason) == "length":
-        raise RoomUsedUpByReasoning(room_tokens=request.max_output_tokens or 0)
+        raise RoomUsedUpByReasoning(room_tokens=room_tokens or 0)
     if not progress.has_begun:
         raise EmptyReply
 

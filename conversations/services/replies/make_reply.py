@@ -342,6 +342,7 @@ async def _choose_window(loop: _Loop, grounding: LookedUp | None, recalled: Reca
     prepare = partial(prepare_reply, toolbox=loop.advertised_tools, tightening=loop.tightening)
     if loop.step == 1 and recalled:
         prepare = partial(prepare, without_recall=loop.without_recall)
+    loop.without_recall = None  # its prompt is as long as the one that is sent
     return await retry_while_database_down(partial(prepare, loop.reply.pk, grounding, recalled=recalled))
 
 
