@@ -7,6 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextvars import Context, copy_context
 from functools import partial
 from typing import Any
 
@@ -194,8 +195,12 @@ class Worker:
         self._is_any_left = left > 0
         for run in runs:
             active = self._active[run.reply_id] = ActiveRun(run)
-            active.work = asyncio.create_task(self._make(active), name=f"reply {run.reply_id}")
-            active.end = asyncio.create_task(self._finish(active), name=f"end of reply {run.reply_id}")
+            context = _context_of(run)
+            active.work = asyncio.create_task(self._make(active), name=f"reply {run.reply_id}", context=context)
+            end_context = context.copy()  # both share what it holds
+            active.end = asyncio.create_task(
+                self._finish(active), name=f"end of reply {run.reply_id}", context=end_context
+            )
             self._is_making.set()
 
     def _rests(self) -> bool:
@@ -219,7 +224,6 @@ class Worker:
         await in_worker_thread(beat if claims else end_heartbeat)(self.name)
 
     async def _make(self, active: ActiveRun) -> ReplyOutcome:
-        _log_ids_of(active.run)
         run = active.run
         with traced_run(run_id=run.id, attempt=run.attempt, reply_id=run.reply_id, conversation=run.conversation):
             holder = RunHolder(self.name, run.attempt)
@@ -227,7 +231,6 @@ class Worker:
 
     async def _finish(self, active: ActiveRun) -> None:
         """Wait for one reply, then end it or let its run await approval, whatever happens."""
-        _log_ids_of(active.run)
         try:
             await self._end(active, await self._outcome_of(active))
         finally:
@@ -347,9 +350,11 @@ def _ids_of(run: ClaimedRun) -> dict[str, object]:
     }
 
 
-def _log_ids_of(run: ClaimedRun) -> None:
-    """Let each line that the present task writes say which run it is about."""
-    bind_contextvars(**_ids_of(run))
+def _context_of(run: ClaimedRun) -> Context:
+    """Return the context of a task each of whose lines in the log says which run it is about."""
+    context = copy_context()
+    context.run(partial(bind_contextvars, **_ids_of(run)))
+    return context
 
 
 def _run_ids(held: tuple[ActiveRun, ...]) -> list[int]:
