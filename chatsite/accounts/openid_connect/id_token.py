@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import jwt
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.utils.crypto import constant_time_compare
 
@@ -24,6 +23,8 @@ def verify_id_token(token: str, *, keys: Mapping[str, Any], issuer: str, client_
 
     Raises `IdTokenRefused`.
     """
+    import jwt  # a megabyte, which allauth does not load before it is used either
+
     try:
         claims: dict[str, Any] = jwt.decode(
             token,
@@ -54,6 +55,8 @@ def require_sign_in_since(claims: Mapping[str, Any], asked_at: int) -> None:
 
 def _signing_key(token: str, keys: Mapping[str, Any]) -> Any:
     """Return the key that *token* names, or the only one there is."""
+    import jwt
+
     name = jwt.get_unverified_header(token).get("kid")
     usable = [key for key in jwt.PyJWKSet.from_dict(dict(keys)).keys if key.public_key_use in (None, "sig")]
     named = [key for key in usable if key.key_id == name] if name else usable
