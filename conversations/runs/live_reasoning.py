@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from conversations.core.text.received_text import ReceivedText
 from conversations.core.text.storable_text import StorablePieces
 from conversations.models.message import MOST_REASONING_CHARACTERS
 from conversations.services.replies.reasoning import NO_REASONING, Reasoning
@@ -31,7 +32,7 @@ class LiveReasoning:
     def __init__(self, stored: Reasoning = NO_REASONING, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._pieces = StorablePieces()
-        self._sent, self._length, self._saved_length = [stored.text], len(stored.text), len(stored.text)
+        self._sent, self._length, self._saved_length = ReceivedText(stored.text), len(stored.text), len(stored.text)
         self._fresh: list[str] = []
         self._fresh_length = 0
         self._seconds, self._saved_seconds = stored.seconds, stored.seconds
@@ -58,7 +59,7 @@ class LiveReasoning:
     def value(self) -> Reasoning:
         """All of it so far."""
         tokens = self._tokens if self._is_reported else None
-        return Reasoning("".join(self._sent) + "".join(self._fresh), self.seconds, tokens)
+        return Reasoning(str(self._sent) + "".join(self._fresh), self.seconds, tokens)
 
     def append(self, piece: str) -> None:
         if self._since is None:
@@ -89,7 +90,7 @@ class LiveReasoning:
         if not self._fresh:
             return None
         fresh = FreshReasoning(self._length, "".join(self._fresh))
-        self._sent.append(fresh.text)
+        self._sent.add(fresh.text)
         self._length += self._fresh_length
         self._fresh.clear()
         self._fresh_length = 0
@@ -100,8 +101,7 @@ class LiveReasoning:
         seconds = self.seconds
         if self._length == self._saved_length and seconds - self._saved_seconds < SAVED_EACH_SECONDS:
             return None
-        self._sent = ["".join(self._sent)]
-        return Reasoning(self._sent[0], seconds)
+        return Reasoning(str(self._sent), seconds)
 
     def mark_saved(self, saved: Reasoning) -> None:
         self._saved_length, self._saved_seconds = len(saved.text), saved.seconds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from conversations.core.frames.definitions import (
     ReplyDelta,
@@ -17,6 +17,7 @@ from conversations.core.frames.definitions import (
     WindowRecorded,
 )
 from conversations.core.frames.frame import Frame
+from conversations.core.text.received_text import ReceivedText
 from conversations.core.window.window_record import WindowRecord
 from conversations.live.fanout import conversation_topic, publish
 from conversations.rendering import BlockStream, RenderedBlock
@@ -32,12 +33,14 @@ FLUSH_SECONDS = 0.05  # between two deltas: what comes sooner waits for the work
 class StepText:
     """The text so far of the step that a reply is at; *position* is the reply's during this step.
 
-    *reasoning* is None unless there is more of it than is saved.
+    *reasoning* is None unless there is more of it than is saved. What is *taken_from* goes on, unless the text begins
+    again.
     """
 
     position: int
     text: str
     reasoning: Reasoning | None = None
+    taken_from: ReceivedText | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class LiveReply:
     def _begin(self, position: int, text: str, reasoning: Reasoning) -> None:
         self._position = position
         self._beginning = text  # what was there before, and stays: all that comes is put behind it
-        self._sent, self._sent_length, self._saved_length = [text], len(text), len(text)
+        self._sent, self._sent_length, self._saved_length = ReceivedText(text), len(text), len(text)
         self._fresh: list[str] = []
         self._unrendered: list[str] = []
         self._blocks = BlockStream()
@@ -94,7 +97,7 @@ class LiveReply:
 
     @property
     def text(self) -> str:
-        return "".join(self._sent) + "".join(self._fresh)
+        return str(self._sent) + "".join(self._fresh)
 
     @property
     def reasoning(self) -> Reasoning:
@@ -149,7 +152,7 @@ class LiveReply:
     def take_back_text(self) -> None:
         """Begin the text of the step again where it began: what came so far was thought, and no reply."""
         thought, beginning = self.text[len(self._beginning) :], self._beginning
-        self._sent, self._sent_length, self._saved_length = [beginning], len(beginning), -1
+        self._sent, self._sent_length, self._saved_length = ReceivedText(beginning), len(beginning), -1
         self._fresh.clear()
         self._begin_blocks()
         self._publish(ReplyRestarted(self._conversation, self.reply_id, self._step))
@@ -192,7 +195,7 @@ class LiveReply:
         text = "".join(self._fresh)
         self._fresh.clear()
         self._publish(ReplyDelta(self._conversation, self.reply_id, self._step, self._sent_length, text))
-        self._sent.append(text)
+        self._sent.add(text)
         self._sent_length += len(text)
         self._unrendered.append(text)
 
@@ -226,12 +229,11 @@ class LiveReply:
         reasoning = self._reasoning.unsaved()
         if self._sent_length == self._saved_length and reasoning is None:
             return None
-        self._sent = ["".join(self._sent)]
-        return StepText(self._position, self._sent[0], reasoning)
+        return StepText(self._position, str(self._sent), reasoning, self._sent)
 
     def mark_saved(self, saved: StepText) -> None:
         # Unless a step has ended, or the text been taken back, while it was being saved.
-        if saved.position == self._position and self._sent and self._sent[0] is saved.text:
+        if saved.taken_from is self._sent:
             self._saved_length = len(saved.text)
             if saved.reasoning:
                 self._reasoning.mark_saved(saved.reasoning)
