@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import connection
 
-from chatsite.accounts.gate.admission import Admission, find_admissions
+from chatsite.accounts.gate.admission import FACTS_OF_COLUMN, Admission, decide_admission_by, find_admissions
 from conversations.core.frames.definitions import ReplyStarted
 from conversations.live.fanout import publish_frame, publish_writing
 from conversations.models.worker_heartbeat import HEARTBEAT_VALID
@@ -22,12 +22,13 @@ LEASE = dt.timedelta(seconds=10)
 OVERDUE_SECONDS = 1.0  # four times as long as a worker takes that asks again because runs are left
 MOST_OVERDUE = 5  # claimed at once above the share
 
-# One statement, because every worker asks often. Its first column is how many were waiting, also where none is claimed.
+# One statement, because every worker asks often, and each reply waits for it. Its first column is how many were
+# waiting, also where none is claimed; its last ones are the facts that the owner's admission depends on.
 # Locked rows are being claimed by another worker. Each state is looked for by its own index: asked for both at once
 # PostgreSQL reads every run that ever was.
 # A worker takes no more than its equal share of all runs, waiting and running, while others may be idle. What has
 # waited for longer it takes nevertheless: the others are full, or dead and not known to be.
-CLAIM = """
+CLAIM = f"""
 WITH load AS (
   SELECT count(*) AS runs,
          count(*) FILTER (WHERE state = 'waiting') AS waiting,
@@ -57,8 +58,9 @@ WITH load AS (
     CASE WHEN run.text_before > 0 THEN reply.reasoning_seconds END AS seconds,
     CASE WHEN run.text_before > 0 AND NOT reply.reasoning_tokens_estimated THEN reply.reasoning_tokens END AS tokens
 )
-SELECT load.waiting, claimed.* FROM load LEFT JOIN claimed ON true
-"""
+SELECT load.waiting, claimed.*, admission.*
+FROM load LEFT JOIN claimed ON true LEFT JOIN LATERAL {FACTS_OF_COLUMN.format("claimed.owner_id")} AS admission ON true
+"""  # noqa: S608  # nothing in it comes from outside
 
 
 # These two are asked for every moment while replies are made: Django would write them each time.
@@ -97,6 +99,9 @@ class ClaimedRun:
         return Reasoning(self.reasoning_text, self.reasoning_seconds or 0.0, self.reasoning_tokens)
 
 
+COLUMNS = 1 + len(fields(ClaimedRun))  # of a claim, before those of the owner's admission
+
+
 class Claimed(NamedTuple):
     """The *runs* that a worker has claimed, and how many were *left* waiting: held by others, or above its share."""
 
@@ -111,11 +116,12 @@ def claim_runs(worker: str, *, limit: int) -> Claimed:
 
     Replies of users who have lost admission meanwhile end here, before any request to a provider.
     """
-    with transaction.atomic(), connection.cursor() as cursor:  # without an answer about admission nothing is claimed
+    with connection.cursor() as cursor:
         cursor.execute(CLAIM, {**CLAIM_TIMES, "worker": worker, "limit": limit})
         rows = cursor.fetchall()
-        claimed = sorted(ClaimedRun(*row[1:]) for row in rows if row[1] is not None)
-        shut_out = runs_of_shut_out(claimed)
+    claimed = sorted(ClaimedRun(*row[1:COLUMNS]) for row in rows if row[1] is not None)
+    admissions = {row[1]: decide_admission_by(*row[COLUMNS:]) for row in rows}
+    shut_out = {run.id for run in claimed if admissions[run.id] is not Admission.ADMITTED}
     for run in claimed:
         if run.id in shut_out:
             end_reply(run.reply_id, SHUT_OUT)

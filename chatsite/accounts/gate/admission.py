@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any
 
 from django.db import connection
 
@@ -79,10 +80,13 @@ LEFT JOIN accounts_gatepassword AS shared ON shared.user_id IS NULL AND {IN_FORC
 LEFT JOIN accounts_gateentry AS entry ON entry.user_id = person.id
 """
 FACTS = f"""
-SELECT person.id, person.is_active, person.role, person.gate_rule, coalesce(gate.mode, 'off'), {REQUIRED_VERSION},
-       entry.version, entry.seated_at IS NOT NULL
+SELECT person.id, person.is_active, person.role, person.gate_rule, coalesce(gate.mode, 'off') AS mode,
+       {REQUIRED_VERSION} AS required_version, entry.version AS entry_version, entry.seated_at IS NOT NULL AS is_seated
 FROM {USERS}
 """  # noqa: S608  # nothing in it comes from outside
+# In a statement about something else, the facts of the user whose id is in the column that stands in place of the
+# braces. None without an account. By OFFSET they are looked up by id for each row, never read of all users.
+FACTS_OF_COLUMN = f"({FACTS} WHERE person.id = {{}} OFFSET 0)"
 # PostgreSQL plans a statement for many each time, which takes three times as long as to run it, but that for one once.
 FACTS_OF_ONE, FACTS_OF_MANY = f"{FACTS} WHERE person.id = %s", f"{FACTS} WHERE person.id = ANY(%s)"
 FACTS_OF_SESSION = f"""
@@ -125,6 +129,11 @@ def find_admissions(user_ids: Collection[int]) -> dict[int, Admission]:
         user_id: decide_admission(loaded[user_id]) if user_id in loaded else Admission.SIGNED_OUT
         for user_id in user_ids
     }
+
+
+def decide_admission_by(user_id: int | None, *columns: Any) -> Admission:
+    """Decide by the columns of `FACTS_OF_COLUMN`."""
+    return Admission.SIGNED_OUT if user_id is None else decide_admission(AdmissionFacts(*columns))
 
 
 def find_admission(user_id: int | None) -> Admission:
