@@ -26,7 +26,9 @@ from conversations.services.replies.reasoning import NO_REASONING, Reasoning
 from .live_reasoning import LiveReasoning
 
 Blocks = list[RenderedBlock]
-FLUSH_SECONDS = 0.05  # between two deltas: what comes sooner waits for the worker's timer
+# What comes sooner after a delta waits for the worker's timer. Half of what lies between two turns in which streams are
+# read: a busy process reads some of them late, and the next one in time.
+SOON_SECONDS = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ class LiveReply:
 
     @property
     def _is_flush_due(self) -> bool:
-        return self._now() - self._flushed_at >= FLUSH_SECONDS
+        return self._now() - self._flushed_at >= SOON_SECONDS
 
     def pause_reasoning(self) -> None:
         """Stop the clock of the reasoning: text or a tool call has come."""

@@ -30,7 +30,7 @@ from .awaiting_approval import await_approval
 from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_requests
 from .heartbeat import beat, end_heartbeat
 from .held_run import end_held_reply, hand_back_reply
-from .live_reply import FLUSH_SECONDS, LiveReply, StepText, render_lines
+from .live_reply import LiveReply, StepText, render_lines
 from .process_name import name_process
 from .reaper import may_reap, reap_once, tidy_once
 from .save_text import save_texts
@@ -38,6 +38,7 @@ from .waiting_work import look_for_work
 
 logger = logging.getLogger(__name__)
 
+FLUSH_SECONDS = 0.05
 RENDER_SECONDS = 0.1
 SAVE_SECONDS = 0.4
 ADMISSION_SECONDS = 0.75

@@ -10,7 +10,7 @@ import pytest
 
 from conversations.core.window.window_record import GroundingPassage, GroundingRecord
 from conversations.live.fanout import Subscriber, subscribe, unsubscribe
-from conversations.runs.live_reply import FLUSH_SECONDS, LiveReply, StepText
+from conversations.runs.live_reply import SOON_SECONDS, LiveReply, StepText
 from tests.admin.stored import make_record
 
 
@@ -54,7 +54,7 @@ async def test_the_first_piece_is_sent_at_once_and_what_follows_together(live, h
 
 @pytest.mark.parametrize("kind", ["append", "append_reasoning"])
 async def test_a_piece_is_sent_at_once_if_the_last_one_was_sent_some_time_ago(kind):
-    said, seconds = [], iter((0.0, FLUSH_SECONDS / 2, FLUSH_SECONDS, FLUSH_SECONDS, 1.4 * FLUSH_SECONDS))
+    said, seconds = [], iter((0.0, SOON_SECONDS / 2, SOON_SECONDS, SOON_SECONDS, 1.4 * SOON_SECONDS))
     live = LiveReply(1, uuid.uuid4(), position=1, now=lambda: next(seconds))
     subscribe(live._topic, subscriber := Subscriber(lambda payload: said.append(json.loads(payload)["text"])))
     for piece in ("A", " garden", ", or", " two"):
