@@ -75,13 +75,16 @@ class SocketProtocol(UnreadLimit, WebSocketsSansIOProtocol):
         await super().run_asgi()
 
     def send_now(self, text: str) -> bool:
-        """Send *text* and return True; False where the socket is not open, or what was sent before still waits."""
+        """Send *text* and return True; False where the socket is not open, or what was sent before still waits.
+
+        What can't be sent at all raises in `send`, whose task is the page's: here it would end the reply.
+        """
         is_open = self.handshake_complete and not self.close_sent and self.initial_response is None
         if not is_open or not self.writable.is_set() or self.transport.is_closing():
             return False
         try:
             self.conn.send_text(text.encode())
-        except InvalidState:
+        except (InvalidState, UnicodeError):
             return False
         self.transport.write(b"".join(self.conn.data_to_send()))
         return True

@@ -46,8 +46,9 @@ async def answer(scope, receive, send):
     """Say how many characters each message has; say much over HTTP, and where that is the message.
 
     A handshake for another address is refused with a status of its own. What frames raise that are sent to a socket
-    that the server has ended is `sent_too_late`. What `send_now` returns is in `sent_at_once`: of "a", of much and of
-    "b", which is sent after that, for the message `AT_ONCE`, and last of all of what comes after the end.
+    that the server has ended is `sent_too_late`. What `send_now` returns is in `sent_at_once`: for the message
+    `AT_ONCE` of "a", of what is no text, of much and of "b", which is sent after that; last of all of what comes after
+    the end.
     """
     if scope["type"] == "http":
         headers = [(b"content-length", str(len(BODY)).encode())]
@@ -64,7 +65,7 @@ async def answer(scope, receive, send):
             sent_at_once.put(send_now("before it is open"))
             await send({"type": "websocket.accept"})
         elif message["text"] == AT_ONCE:
-            for text in ("a", BODY.decode(), "b"):
+            for text in ("a", "\ud800", BODY.decode(), "b"):
                 sent_at_once.put(send_now(text))
             await send({"type": "websocket.send", "text": "b"})
         else:
@@ -267,7 +268,7 @@ def test_text_is_sent_at_once_while_the_socket_is_open_and_its_other_side_reads(
         with opened(port) as connection:
             assert sent_at_once.get(timeout=PATIENCE_SECONDS) is False
             connection.sendall(frame(TEXT, AT_ONCE.encode()))
-            assert [sent_at_once.get(timeout=PATIENCE_SECONDS) for _ in range(3)] == [True, True, False]
+            assert [sent_at_once.get(timeout=PATIENCE_SECONDS) for _ in range(4)] == [True, False, True, False]
             expected = b"\x81\x01a" + b"\x81\x7f" + len(BODY).to_bytes(8) + BODY + b"\x81\x01b"
             with connection.makefile("rb") as received:
                 assert received.read(len(expected)) == expected
