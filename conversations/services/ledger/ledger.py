@@ -20,7 +20,7 @@ from conversations.core.money.unit_prices import UnitPrices, cost_usd, worst_cas
 from conversations.core.money.usage import Usage
 from conversations.core.prompt.messages import digest_of, digest_of_text
 from conversations.core.prompt.written_prompt import system_text
-from conversations.core.window.window_record import WindowRecord
+from conversations.core.window.window_record import RecordAsJson, WindowRecord
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.completion import Purpose
 from conversations.models.run import RunHolder
@@ -150,6 +150,8 @@ def open_completion(new: NewCompletion) -> Completion:
         if new.loop_usd:
             raise LoopNotCovered from None
         raise why_not_covered(completion, limits) from None
+    if new.record:
+        completion.window = RecordAsJson(new.record)  # while the answer streams
     return completion
 
 
