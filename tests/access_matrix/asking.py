@@ -19,7 +19,7 @@ from tests.parsing.pictures import drawing, encoded
 from .cells import PathCell
 from .people import LET_THROUGH, Answer, Who, expected
 from .routes import door_of
-from .world import CANARY, World, fingerprint, unknown_ids
+from .world import CANARY, World, count_writes, fingerprint, unknown_ids
 
 TO_SIGN_IN = ("/accounts/login/", "/admin/login/")
 TO_THE_GATE = "/gate/"
@@ -120,9 +120,10 @@ def ask_as(cell: PathCell, world: World) -> tuple[Answer, str | None]:
         client = world.client_of(cell.who)
         before = world.fingerprint_of(cell.who)
         fields = {} if cell.method == "GET" else fields_of(world, cell.who)
+        writes = count_writes()
         response = ask(client, cell.method, path_of(cell, world), fields)
         answer = answer_of(response)
-        has_changed = is_refusal(answer, cell) and fingerprint() != before
+        has_changed = is_refusal(answer, cell) and count_writes() != writes and fingerprint() != before
         transaction.set_rollback(True)
     return answer, judge(cell, answer, response, has_changed=has_changed)
 

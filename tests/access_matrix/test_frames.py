@@ -86,8 +86,8 @@ def expected(cell: FrameCell) -> set[int | str]:
 
 @pytest.mark.parametrize("who", [who for who in Who if who is not Who.ANONYMOUS], ids=lambda who: who.name)
 async def test_a_frame_opens_only_what_is_ones_own(world, who):
+    before = await in_thread(fingerprint)
     for cell in (cell for cell in frame_cells() if cell.who is who):
-        before = await in_thread(fingerprint)
         answer = await answer_to(cell, world)
         assert answer in expected(cell), cell
         assert who is Who.OWNER or await in_thread(fingerprint) == before, cell

@@ -9,7 +9,7 @@ from .asking import BEGINS_WITH_ANY_ID, answer_of, ask, ask_as, fields_of, path_
 from .cells import BODY_IDS, METHODS, ONLY_MARKS, BodyCell, PathCell, body_cells, path_cells
 from .people import LET_THROUGH, Answer, Who, expected
 from .routes import Door, door_of, routes, routes_with_a_door, unnamed
-from .world import CANARY, shown_in_the_admin, unknown_ids
+from .world import CANARY, fingerprint, shown_in_the_admin, unknown_ids
 
 pytestmark = pytest.mark.django_db
 READ_BY_QUERY = {f"conversations:{name}" for name in ("new", "new_scenario", "list", "commands", "search")}
@@ -35,8 +35,10 @@ def test_every_model_in_the_admin_has_an_example(world):
 
 @pytest.mark.parametrize("route", routes_with_a_door(), ids=lambda route: route.name)
 def test_everybody_gets_the_answer_that_is_theirs(world, route):
+    before = fingerprint()
     answers = {cell: ask_as(cell, world) for cell in path_cells(route)}
     assert [complaint for _, complaint in answers.values() if complaint] == []
+    assert fingerprint() == before  # what another connection had written would still be there
     if door_of(route.name) in SHOWN_TO_THE_OWNER:  # a matrix in which no user is let through would be no test
         owners = (answer for cell, (answer, _) in answers.items() if cell.who is Who.OWNER and cell.ids == "alice's")
         assert Answer.SHOWN in owners

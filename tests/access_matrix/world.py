@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.apps import apps
@@ -300,8 +301,30 @@ def shown_in_the_admin() -> set[type[Model]]:
 
 def fingerprint() -> str:
     """Return what changes with any row of any table, in one statement."""
-    tables = sorted({model._meta.db_table for model in apps.get_models(include_auto_created=True)} - UNWATCHED)
     one = "SELECT '{0}' AS name, md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) AS rows FROM \"{0}\" t"
     with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(one.format(table) for table in tables))
+        cursor.execute(" UNION ALL ".join(one.format(table) for table in _watched_tables()))
         return str(sorted(cursor.fetchall()))
+
+
+def count_writes() -> tuple[int, int]:
+    """Return what changes with each row that the transaction writes, also one that is taken back, and each truncation.
+
+    Of this connection alone, but at a hundredth of the cost of a fingerprint: where it stays, so do all rows.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_ask_for_writes())
+        [(rows, files)] = cursor.fetchall()
+        return rows, files
+
+
+@cache
+def _watched_tables() -> list[str]:
+    return sorted({model._meta.db_table for model in apps.get_models(include_auto_created=True)} - UNWATCHED)
+
+
+@cache
+def _ask_for_writes() -> str:
+    written = " + ".join(f"pg_stat_get_xact_tuples_{how}(id)" for how in ("inserted", "updated", "deleted"))
+    ids = ", ".join(f"'{table}'::regclass::oid" for table in _watched_tables())
+    return f"SELECT sum({written}), sum(pg_relation_filenode(id)::bigint) FROM unnest(ARRAY[{ids}]) AS tables (id)"
