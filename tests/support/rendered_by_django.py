@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
+from functools import cache
 
 from django.conf import settings
 from django.template import engines
@@ -43,6 +44,7 @@ def rendered_by_django(*, differing: list[str]) -> Iterator[None]:
         Template.render = render
 
 
+@cache  # it keeps the templates that it has parsed
 def _engine_of_django() -> DjangoTemplates:
     [chosen] = copy.deepcopy(settings.TEMPLATES)
     del chosen["BACKEND"], chosen["OPTIONS"]["loaders"]
