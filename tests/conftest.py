@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.support.hypothesis_profile import load_profile
 # The shell of Chromium draws the same pages without the windows around them, in two thirds of the time.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 TESTS = Path(__file__).parent
+PREPARED = "WINDOWSEAT_PREPARED"  # names the database that is `template` where a test runs other tests
 TOOLS = {
     "namespaces": (("unshare",), "needs unshare, of util-linux: apt-get install util-linux"),
     "curl": (("curl",), "needs curl: apt-get install curl"),
@@ -112,6 +114,9 @@ def postgres() -> Database:
 @pytest.fixture(scope="session")
 def template(postgres: Database) -> Iterator[Database]:
     """A database that every whole site's is copied from: migrating each would take longer than the tests."""
+    if name := os.environ.get(PREPARED):
+        yield Database(name, postgres.address)
+        return
     with new_database(postgres) as prepared:
         prepare(prepared)
         yield prepared
