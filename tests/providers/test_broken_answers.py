@@ -59,6 +59,48 @@ async def test_aiohttp_alone_still_throws_it_away():
             await anext(aiter(response.content.iter_chunked(8)))
 
 
+async def looks_for_more(response_class: type[aiohttp.ClientResponse], most_bytes: int) -> tuple[bytes, int]:
+    """Read an answer that has come in pieces by reads of *most_bytes*. Return it, and how often more was looked for."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(HEAD + b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in PIECES))
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    whole, looked = b"".join(PIECES), []
+    async with (
+        server,
+        aiohttp.ClientSession(response_class=response_class) as session,
+        session.get(address) as response,
+    ):
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while response.content.total_bytes < len(whole):
+                await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            protocol = response.connection.protocol
+            look, protocol.resume_reading = protocol.resume_reading, lambda *_: looked.append(look())
+            read = b""
+            while len(read) < len(whole):
+                read += await response.content.read(most_bytes)
+            del protocol.resume_reading
+    return read, len(looked)
+
+
+async def test_what_has_come_in_many_pieces_is_taken_together():
+    assert await looks_for_more(KeptResponse, 1000) == (b"".join(PIECES), 1)
+
+
+async def test_aiohttp_alone_still_looks_for_more_after_each_piece():
+    """Where this fails, `KeptReader._read_nowait` can go."""
+    assert await looks_for_more(aiohttp.ClientResponse, 1000) == (b"".join(PIECES), len(PIECES))
+
+
+@pytest.mark.parametrize("most_bytes", range(1, sum(map(len, PIECES)) + 2))
+async def test_it_is_the_same_however_much_is_asked_for(most_bytes):
+    read, _ = await looks_for_more(KeptResponse, most_bytes)
+    assert read == b"".join(PIECES)
+
+
 @pytest.mark.parametrize("is_reset", [False, True], ids=["closed", "reset"])
 async def test_what_comes_while_nothing_is_read_is_there_afterwards_also_before_a_break(is_reset):
     """Between two turns a provider's stream is not read: the operating system keeps what comes, and the break."""

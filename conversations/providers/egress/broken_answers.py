@@ -11,7 +11,7 @@ import aiohttp
 
 
 class KeptReader(aiohttp.StreamReader):
-    """A reader that gives out what it holds before it raises what ended it."""
+    """A reader that gives out what it holds before it raises what ended it, and all at once where all is asked for."""
 
     __slots__ = ()
 
@@ -19,6 +19,13 @@ class KeptReader(aiohttp.StreamReader):
         if self._exception is not None and self._buffer and n:
             return self._read_nowait(n)
         return await super().read(n)
+
+    def _read_nowait(self, n: int) -> bytes:
+        if len(self._buffer) > 1 and self._size <= n:  # aiohttp looks for more to parse after each that it gives out
+            together = b"".join(self._buffer)
+            self._buffer.clear()
+            self._buffer.append(together)
+        return super()._read_nowait(n)
 
 
 class KeptResponse(aiohttp.ClientResponse):
