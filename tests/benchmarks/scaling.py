@@ -61,10 +61,10 @@ def load_of(people: int, assumed: Assumptions) -> Load:
     )
 
 
-# Measured at 4d438ffe (docs/measurements.md). One process: 23.2 ms for 20 tokens, 77.7 for 600 in 15 s, so 22.7 a turn,
-# with a socket opened for it, and 3.7 a streaming second. Two processes and a worker took 67.6 where one took 47. Of
-# that 37 % were the web processes' where turns were measured one by one.
-SEVERAL = 67.6 / 47
+# Measured at 1575ace4 (docs/measurements.md). One process: 13.2 ms for 20 tokens, 48.9 for 600 in 15 s, so 12.0 a turn,
+# with a socket opened for it, and 2.5 a streaming second. Two processes and a worker took 40.2 where one took 27.4. Of
+# that 37 % were the web processes' where turns were measured one by one (f8318f83).
+SEVERAL = 40.2 / 27.4
 WEB_SHARE = 0.37
 
 
@@ -72,14 +72,14 @@ WEB_SHARE = 0.37
 class Costs:
     """Milliseconds of processor time, bytes and counts. COUNTED is the table at the end of docs/scaling.md."""
 
-    web_ms_a_turn: float = 22.7 * SEVERAL * WEB_SHARE
-    web_ms_a_streaming_second: float = 3.7 * SEVERAL * WEB_SHARE
+    web_ms_a_turn: float = 12.0 * SEVERAL * WEB_SHARE
+    web_ms_a_streaming_second: float = 2.5 * SEVERAL * WEB_SHARE
     web_ms_a_page: float = 42.0  # COUNTED
     web_ms_a_socket_second: float = 0.005  # COUNTED: the check of its session
-    worker_ms_a_turn: float = 22.7 * SEVERAL * (1 - WEB_SHARE)
-    worker_ms_a_streaming_second: float = 3.7 * SEVERAL * (1 - WEB_SHARE)
-    postgres_ms_a_turn: float = 8.0  # measurements: 20 tokens
-    postgres_ms_a_streaming_second: float = 0.28  # measurements: 12.2 for 600 tokens in 15 s
+    worker_ms_a_turn: float = 12.0 * SEVERAL * (1 - WEB_SHARE)
+    worker_ms_a_streaming_second: float = 2.5 * SEVERAL * (1 - WEB_SHARE)
+    postgres_ms_a_turn: float = 4.4  # measurements: 4.6 for 20 tokens
+    postgres_ms_a_streaming_second: float = 0.37  # measurements: 10.0 for 600 tokens in 15 s
     postgres_ms_a_page: float = 4.5  # COUNTED
     claim_ms: float = 0.2  # COUNTED, with few runs
     claim_ms_a_running_run: float = 0.0002  # COUNTED
@@ -91,13 +91,13 @@ class Costs:
     wal_bytes_a_streaming_second: float = 23_500.0  # COUNTED, with the pages that are written whole
     stored_bytes_a_turn: float = 10_000.0  # COUNTED, roughly
     publishes_a_turn: float = 7.0  # COUNTED
-    publishes_a_streaming_second: float = 25.0  # COUNTED
+    publishes_a_streaming_second: float = 19.0  # measurements: a page gets 300 frames of 600 tokens in 15 s
     redis_bytes_a_publish: float = 640.0  # COUNTED, in and out
     redis_ms_a_publish: float = 0.0073  # COUNTED, one by one; 0.0009 where 25 go together
     sum_requests_a_second_of_a_part: float = 332.0  # measurements: one row, 32 connections, two cores
     site_sum_parts: int = 16  # conversations/services/ledger/spending_sums.py
     process_megabytes: float = 190.0  # operating.md
-    socket_kilobytes: float = 25.0  # MEASURED
+    socket_kilobytes: float = 17.0  # measurements
     connections_of_a_process: int = 17  # DATABASE_POOL_SIZE and one
     replies_of_a_worker: int = 100  # REPLIES_AT_ONCE
     most_of_a_process: float = 0.6  # of its core: the curve says why no more
