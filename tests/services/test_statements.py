@@ -34,7 +34,7 @@ from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STATEMENTS = {
-    "find": 3, "post": 9, "claim": 4, "begin": 2, "open": 7, "settle and end": 4,
+    "find": 3, "post": 9, "claim": 1, "begin": 2, "open": 7, "settle and end": 4,
 }  # fmt: skip
 ENDED = Outcome(text="Good morning.", usage=Usage(10, 3), finish_reason="stop")
 WRITTEN = WrittenText(0, ENDED.text, 3, "", None, None)
