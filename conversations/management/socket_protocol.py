@@ -91,9 +91,7 @@ class SocketProtocol(UnreadLimit, WebSocketsSansIOProtocol):
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
         super().on_task_complete(task)
-        self.scope["extensions"].pop(
-            SEND_NOW, None
-        )  # or a socket that has ended would wait for the collector of garbage
+        self.scope["extensions"].pop(SEND_NOW, None)  # else a socket that has ended refers to itself
         if not self.disconnected:  # it is being closed, which waits until all has been read
             self._unread_clock.start()
 

@@ -58,7 +58,7 @@ def _rewrite_links(state: StateCore) -> None:
 
 
 def _may_link(token: Token) -> bool:
-    """Tell whether anything is to be done about a token: of a text, whether it has what each bare address has."""
+    """Tell whether a token is a link or a picture, or a text with "://" or "www.", as each bare address has."""
     if token.type == "text":
         text = token.content.lower()
         return "://" in text or "www." in text

@@ -12,7 +12,8 @@ from conversations.rendering.rule_index import BLOCK_OPENERS
 _TEXT_LINE = f"[^\\s|:={re.escape(''.join(BLOCK_OPENERS.values()))}][^\\r\\n]*+"
 _PARAGRAPH = re.compile(rf"\n*+({_TEXT_LINE}(?:\n{_TEXT_LINE})*+)\n*+")
 _HEADING = re.compile(r"\n*+(#{1,6})[ \t]++([^\r\n#]++)\n*+")
-_OPENING_FENCE = re.compile(r"\n*+(```++(?![^\n]*`)|~~~++)([^\n]*+)\n")
+# With a bar in it, the line may be the head of a table.
+_OPENING_FENCE = re.compile(r"\n*+(```++(?![^\n]*`)|~~~++)([^\n|]*+)\n")
 
 
 def read_plain_block(text: str) -> list[Token] | None:

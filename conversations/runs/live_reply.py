@@ -35,8 +35,8 @@ SOON_SECONDS = 0.03
 class StepText:
     """The text so far of the step that a reply is at; *position* is the reply's during this step.
 
-    *reasoning* is None unless there is more of it than is saved. What is *taken_from* goes on, unless the text begins
-    again.
+    *reasoning* is None unless there is more of it than is saved. *taken_from* is the live text that this is a copy of:
+    where the text has begun again meanwhile, the reply has another one.
     """
 
     position: int

@@ -52,7 +52,7 @@ class SendBuffer:
         """Queue *payload*; once the buffer is closed it is dropped."""
         if self.is_closed:
             return
-        if self._send_now and self._is_started and self._sending is None and self._send_now(payload):
+        if self._send_now and self._may_send_now and self._send_now(payload):
             return  # a task for each frame, and the calls of each layer in between, cost as much as sending it
         self._characters += len(payload)
         self._payloads.append(payload)
@@ -64,6 +64,10 @@ class SendBuffer:
             self._closing = asyncio.create_task(self._close_page())
         else:
             self._send_what_waits()
+
+    @property
+    def _may_send_now(self) -> bool:
+        return self._is_started and self._sending is None and not self._payloads
 
     def _drop(self) -> None:
         """Take nothing any more, and forget what waits: a closed socket stays in memory until cycles are freed."""

@@ -74,7 +74,7 @@ class Stream:
 
     def __init__(self, turns: ReadTurns | None) -> None:
         self.transport = Transport()
-        self._pace = ReadPace(turns, self.transport)
+        self._pace = ReadPace(turns, lambda: self.transport)
 
     async def wait_after(self, piece: bytes) -> None:
         await self._pace.wait_after(piece)
@@ -175,7 +175,7 @@ def test_a_connection_that_is_closing_is_not_paused(runner):
 
 def test_without_a_connection_no_piece_waits(runner):
     async def second():
-        pace, loop = ReadPace(ReadTurns(), None), asyncio.get_running_loop()
+        pace, loop = ReadPace(ReadTurns(), lambda: None), asyncio.get_running_loop()
         for _ in range(2):
             await pace.wait_after(SMALL)
         return loop.now - 100

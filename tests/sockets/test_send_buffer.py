@@ -74,6 +74,30 @@ async def test_what_can_be_sent_at_once_is_and_what_comes_after_what_waits_is_no
     assert len(sent) == 5
 
 
+async def test_nothing_overtakes_what_waits_after_an_error():
+    sent, fails = [], True
+
+    async def send(payload: str) -> None:
+        if fails:
+            raise ValueError
+        sent.append(payload)
+
+    def send_now(payload: str) -> bool:
+        if not fails:
+            sent.append(payload)
+        return not fails
+
+    buffer = SendBuffer(send=send, close=asyncio.Event().wait, send_now=send_now)
+    buffer.start()
+    buffer.put("can't be sent")
+    buffer.put("waits")
+    await wait_in_loop(lambda: buffer._sending is None)
+    fails = False
+    buffer.put("after it")
+    await wait_in_loop(lambda: len(sent) == 2)
+    assert sent == ["waits", "after it"]
+
+
 async def test_one_payload_alone_may_be_of_any_size(monkeypatch):
     monkeypatch.setattr(send_buffer, "MOST_UNSENT_CHARACTERS", 10)
     socket = Socket()

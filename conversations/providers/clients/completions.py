@@ -43,7 +43,7 @@ LAST_BYTE_SECONDS: Final = 0.5  # between the last event and the end of the stre
 class CompletionClient:
     """A provider at *base_url*. Belongs to one event loop; *http_client* replaces the network.
 
-    Such a one need not join what has come by a turn, as that of the network does, so its streams are not read in turns.
+    The streams of such a one are not read in turns: it may make its pieces only as they are read.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class CompletionClient:
         """Make one attempt: yield the pieces of the reply as they come, and its `CompletionEnd` last.
 
         Closing the iterator, or cancelling the task that is in it, closes the connection to the provider.
-        Raises a `CompletionError`, before the first piece or after it. Of the request only the prompt is kept until
-        then, to know it again in an error: the pictures that were sent with it have megabytes.
+        Raises a `CompletionError`, before the first piece or after it. Of the request only the prompt is kept while the
+        answer comes, so that its words can be left out of an error; its pictures, of megabytes, are not.
         """
         texts = partial(texts_of, request.prompt)
         with closing(StreamTimeout(self.timeouts)) as waits:
@@ -74,7 +74,7 @@ class CompletionClient:
                 response = await self._connection.open_stream(request.path, request.to_send())
             reader, events = _reader(request), EventReader()
             del request
-            pace = ReadPace(self._turns, response.extensions.get("transport"))
+            pace = ReadPace(self._turns, response.extensions.get("find_transport"))
             try:
                 with self._connection.translated_errors(texts, in_stream=True):
                     async with aclosing(_pieces(response, events, waits, pace)) as pieces:
@@ -109,7 +109,7 @@ def _reader(request: CompletionRequest) -> CompletionReader | ResponseReader:
 async def _pieces(
     response: httpx2.Response, events: EventReader, waits: StreamTimeout, pace: ReadPace
 ) -> AsyncGenerator[bytes]:
-    """Yield what has come, to be fed to *events*, until these are done."""
+    """Yield what has come. Before the next piece is asked for, feed this one to *events*: they say where the end is."""
     # It is never compressed, and looking for what to decompress in every piece takes as long as reading it.
     pieces = response.aiter_raw()
     while True:

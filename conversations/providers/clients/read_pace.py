@@ -44,7 +44,7 @@ class ReadTurns:
         if not self._waiting:
             turns_before = (loop.time() + SOON_SECONDS) // TURN_SECONDS
             loop.call_at((turns_before + 1) * TURN_SECONDS, self._wake)
-        transport.pause_reading()
+        _pause(transport)
         self._waiting.append(_Turn(partial(_resume, transport), piece_bytes))
 
     async def let_others(self, piece_bytes: int) -> None:
@@ -92,9 +92,22 @@ class _Turn:
     piece_bytes: int
 
 
+def _pause(transport: asyncio.ReadTransport) -> None:
+    """Read nothing more of a connection. One with TLS is held back below it, too.
+
+    Else what comes is read on into the buffer of TLS, which uvloop throws away with all that is in it when the other
+    side ends the connection.
+    """
+    transport.pause_reading()
+    if limit_buffer := getattr(transport, "set_read_buffer_limits", None):
+        limit_buffer(high=1, low=0)
+
+
 def _resume(transport: asyncio.ReadTransport) -> bool:
     if transport.is_closing():
         return False
+    if limit_buffer := getattr(transport, "set_read_buffer_limits", None):
+        limit_buffer()  # as usual: with the other limit a part of a record would stop the connection for ever
     transport.resume_reading()
     return True
 
@@ -109,12 +122,15 @@ def _set(begun: asyncio.Future[None]) -> bool:
 class ReadPace:
     """The pace of one stream: it waits for turns while its pieces are small and come close to each other.
 
-    Without *turns*, or without the *transport* that they come by, it waits for none.
+    Without *turns* it waits for none. *find_transport* returns the connection that its pieces come by; None once all
+    has come: by then it may be another stream's.
     """
 
-    def __init__(self, turns: ReadTurns | None, transport: asyncio.ReadTransport | None) -> None:
-        self._turns = turns if transport else None
-        self._transport = transport
+    def __init__(
+        self, turns: ReadTurns | None, find_transport: Callable[[], asyncio.ReadTransport | None] | None
+    ) -> None:
+        self._turns = turns if find_transport else None
+        self._find_transport = find_transport or (lambda: None)
         self._clock = asyncio.get_running_loop().time
         self._came_at = float("-inf")
 
@@ -125,5 +141,5 @@ class ReadPace:
         self._came_at = came_at
         if self._turns and len(piece) >= LARGE_BYTES:
             await self._turns.let_others(len(piece))
-        elif self._turns and self._transport and is_close and not self._transport.is_closing():
-            self._turns.pause(self._transport, len(piece))
+        elif self._turns and is_close and (transport := self._find_transport()) and not transport.is_closing():
+            self._turns.pause(transport, len(piece))

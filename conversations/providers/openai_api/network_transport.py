@@ -38,7 +38,10 @@ class NetworkClient(httpx2.AsyncClient):
 
 
 class NetworkTransport(httpx2.AsyncBaseTransport):
-    """Sends requests through aiohttp, and through *proxy* if there is one. Belongs to one event loop."""
+    """Sends requests through aiohttp, and through *proxy* if there is one. Belongs to one event loop.
+
+    The extension `find_transport` of a response returns the connection that it comes by; None once all of it has come.
+    """
 
     def __init__(self, proxy: httpx2.Proxy | None = None) -> None:
         self._proxy_options = _read_proxy_options(proxy)
@@ -58,13 +61,12 @@ class NetworkTransport(httpx2.AsyncBaseTransport):
             ),
             **self._proxy_options,
         )
-        connection = response.connection  # None where all of the answer has come
         return httpx2.Response(
             response.status,
             headers=list(response.raw_headers),
             stream=_Body(response),
             request=request,
-            extensions={"transport": connection.transport} if connection else {},
+            extensions={"find_transport": lambda: response.connection and response.connection.transport},
         )
 
     async def aclose(self) -> None:
