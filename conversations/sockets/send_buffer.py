@@ -53,7 +53,7 @@ class SendBuffer:
         if self.is_closed:
             return
         if self._send_now and self._may_send_now and self._send_now(payload):
-            return  # a task for each frame, and the calls of each layer in between, cost as much as sending it
+            return  # without a task, and in order: nothing waits
         self._characters += len(payload)
         self._payloads.append(payload)
         waiting = len(self._payloads)

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from .messages import Prompt, PromptMessage
+from conversations.core.text.received_text import SURROGATES
 
-SURROGATES = "surrogatepass"  # lone ones are to come back, too
+from .messages import Prompt, PromptMessage
 
 
 class PackedPrompt(Sequence[PromptMessage]):

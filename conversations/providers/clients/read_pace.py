@@ -129,7 +129,7 @@ class ReadPace:
     def __init__(
         self, turns: ReadTurns | None, find_transport: Callable[[], asyncio.ReadTransport | None] | None
     ) -> None:
-        self._turns = turns if find_transport else None
+        self._turns = turns
         self._find_transport = find_transport or (lambda: None)
         self._clock = asyncio.get_running_loop().time
         self._came_at = float("-inf")
