@@ -14,6 +14,7 @@ import logging
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -42,18 +43,32 @@ SENDING_SECONDS = 1.0  # nothing waits for it but other events; a busy loop is n
 
 
 class Subscriber:
-    """A receiver of a topic's payloads. *deliver* is called in the loop that was running at subscription."""
+    """A receiver of a topic's payloads. *deliver* is called in the loop that was running at subscription.
 
-    def __init__(self, deliver: Deliver) -> None:
+    What it raises must not end what publishes, such as a reply, nor keep a payload from other subscribers. So it is
+    logged, and *give_up* called, by which a page is closed and comes back for what it missed; without that it goes on.
+    """
+
+    def __init__(self, deliver: Deliver, *, give_up: Callable[[], None] | None = None) -> None:
         self._deliver = deliver
+        self._give_up = give_up
         self._loop = asyncio.get_running_loop()
 
     def offer(self, payload: str, running: asyncio.AbstractEventLoop | None) -> None:
-        """Hand *payload* over, from any thread, in which the loop *running* runs."""
+        """Hand *payload* over, from any thread, in which the loop *running* runs. Raises nothing."""
         if running is self._loop:
+            self._try_to_deliver(payload)
+        else:
+            with suppress(RuntimeError):  # its loop is closed, maybe just now
+                self._loop.call_soon_threadsafe(self._try_to_deliver, payload)
+
+    def _try_to_deliver(self, payload: str) -> None:
+        try:
             self._deliver(payload)
-        elif not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._deliver, payload)
+        except Exception:
+            logger.exception("a subscriber could not take what was published")
+            if self._give_up:
+                self._give_up()
 
 
 class OtherProcesses:

@@ -90,7 +90,7 @@ logger = logging.getLogger(__name__)
 
 CLOSE_SIGNED_OUT = 4401
 CLOSE_GATE_SHUT = 4403
-CLOSE_TRY_AGAIN_LATER = 1013  # to a page that reads too slowly
+CLOSE_TRY_AGAIN_LATER = 1013  # to a page that reads too slowly, or that could not be sent to
 NOT_ADMITTED = (SignInRequired, GateClosed)
 
 
@@ -111,8 +111,8 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         """
         self.scope, self.base_send = scope, send
         send_now = scope.get("extensions", {}).get(SEND_NOW)
-        self.buffer = SendBuffer(send=self._send_text, close=self._close_slow_page, send_now=send_now)
-        self.subscriptions = Subscriptions(self.buffer.put)
+        self.buffer = SendBuffer(send=self._send_text, close=self._close_given_up_page, send_now=send_now)
+        self.subscriptions = Subscriptions(self.buffer.put, give_up=self.buffer.give_up)
         try:
             while True:
                 await self.dispatch(await receive())
@@ -168,7 +168,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         await self.subscriptions.listen_to()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        if self.buffer.has_overflowed:  # it is being closed, and would not read the answer
+        if self.buffer.is_given_up:  # it is being closed, and would not read the answer
             return
         try:
             frame = parse_frame(_decode(text_data), FROM_PAGE)
@@ -361,7 +361,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
     async def _send_text(self, payload: str) -> None:
         await self.base_send({"type": "websocket.send", "text": payload})  # as `send` does by way of two others
 
-    async def _close_slow_page(self) -> None:
+    async def _close_given_up_page(self) -> None:
         await self.close(CLOSE_TRY_AGAIN_LATER)
 
     # Whether its user is still admitted

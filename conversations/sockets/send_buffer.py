@@ -17,9 +17,9 @@ MOST_UNSENT_CHARACTERS = 4_000_000
 class SendBuffer:
     """Payloads for one page, sent one after another. A page that reads nothing must not fill the memory.
 
-    Then all that waits is dropped, the buffer *has_overflowed* and the page is closed, if it still hears that; it asks
-    for what it missed when it comes back. *is_closed* says that nothing is taken any more, as of a page that has gone.
-    *send_now*, which a server may lack, sends at once and returns True, or False where *send* has to wait for the page.
+    Such a page *is_given_up*: all that waits is dropped and it is closed, if it still hears that; it asks for what it
+    missed when it comes back. *is_closed* says that nothing is taken any more, as of a page that has gone. *send_now*,
+    which a server may lack, sends at once and returns True, or False where *send* has to wait for the page.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class SendBuffer:
         close: Callable[[], Awaitable[None]],
         send_now: Callable[[str], bool] | None = None,
     ) -> None:
-        self.has_overflowed = self.is_closed = False
+        self.is_given_up = self.is_closed = False
         self._send = send
         self._send_now = send_now
         self._close = close
@@ -49,7 +49,7 @@ class SendBuffer:
             self._sending.cancel()
 
     def put(self, payload: str) -> None:
-        """Queue *payload*; once the buffer is closed it is dropped."""
+        """Queue *payload*; once the buffer is closed it is dropped. Raises what *send_now* does."""
         if self.is_closed:
             return
         if self._send_now and self._may_send_now and self._send_now(payload):
@@ -59,11 +59,16 @@ class SendBuffer:
         waiting = len(self._payloads)
         # One payload alone may be of any size: a page that was closed over it would ask for it again, without end.
         if (waiting > 1 and self._characters > MOST_UNSENT_CHARACTERS) or waiting > MOST_UNSENT_FRAMES:
-            self.has_overflowed = True
-            self.stop()
-            self._closing = asyncio.create_task(self._close_page())
+            self.give_up()
         else:
             self._send_what_waits()
+
+    def give_up(self) -> None:
+        """Drop what waits and close the page, which asks for what it missed when it comes back."""
+        if not self.is_given_up:
+            self.is_given_up = True
+            self.stop()
+            self._closing = asyncio.create_task(self._close_page())
 
     @property
     def _may_send_now(self) -> bool:

@@ -17,10 +17,10 @@ NO_TOPICS: frozenset[str] = frozenset()  # one for all pages: each empty set is 
 
 
 class Subscriptions:
-    """The topics of one page, whose payloads *deliver* is given."""
+    """The topics of one page, whose payloads *deliver* is given. If it raises, *give_up* is called."""
 
-    def __init__(self, deliver: Callable[[str], None]) -> None:
-        self._subscriber = Subscriber(deliver)
+    def __init__(self, deliver: Callable[[str], None], *, give_up: Callable[[], None] | None = None) -> None:
+        self._subscriber = Subscriber(deliver, give_up=give_up)
         self._elsewhere = other_processes()
         self._topics = NO_TOPICS
         self._topics_elsewhere = NO_TOPICS

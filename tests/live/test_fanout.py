@@ -11,6 +11,7 @@ from conversations.live.redis_breaker import redis_breaker
 from conversations.live.redis_echo import MOST_MISSED, redis_echo
 from conversations.sockets.subscriptions import Subscriptions
 from tests.support.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
+from tests.support.waiting import wait_in_loop
 
 
 class SlowLayer:
@@ -44,6 +45,70 @@ async def test_what_comes_while_some_is_sent_goes_together(layer):
         while sum(map(len, layer.taken)) < 5:
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
     assert layer.taken == [["0"], ["1", "2", "3", "4"]]
+
+
+class Deaf:
+    """A subscriber that raises at all that it is given."""
+
+    def __init__(self) -> None:
+        self.given_up = 0
+        self.subscriber = fanout.Subscriber(self.deliver, give_up=self.give_up)
+
+    def deliver(self, payload: str) -> None:
+        raise ValueError(payload)
+
+    def give_up(self) -> None:
+        self.given_up += 1
+
+
+@pytest.fixture
+async def deaf_among_others():
+    """Two subscribers that raise and two that keep what they hear, of the topic "topic"."""
+    deaf, heard = [Deaf(), Deaf()], [[], []]
+    subscribers = [each.subscriber for each in deaf] + [fanout.Subscriber(each.append) for each in heard]
+    for subscriber in subscribers:
+        fanout.subscribe("topic", subscriber)
+    yield deaf, heard
+    for subscriber in subscribers:
+        fanout.unsubscribe("topic", subscriber)
+
+
+async def test_what_a_subscriber_raises_reaches_neither_the_publisher_nor_the_others(deaf_among_others, caplog):
+    deaf, heard = deaf_among_others
+    fanout.publish("topic", "hello")
+    assert heard == [["hello"], ["hello"]]
+    assert [each.given_up for each in deaf] == [1, 1]
+    assert [str(record.exc_info[1]) for record in caplog.records] == ["hello", "hello"]
+
+
+async def test_a_subscriber_that_raises_is_given_up_too_if_another_thread_publishes(deaf_among_others):
+    deaf, heard = deaf_among_others
+    await asyncio.to_thread(fanout.publish, "topic", "hello")
+    await wait_in_loop(lambda: heard == [["hello"], ["hello"]] and [each.given_up for each in deaf] == [1, 1])
+
+
+async def test_a_subscriber_without_give_up_hears_what_comes_after_its_failure():
+    heard = []
+
+    def deliver(payload):
+        heard.append(payload)
+        if payload == "bad":
+            raise ValueError
+
+    fanout.subscribe("topic", subscriber := fanout.Subscriber(deliver))
+    for payload in ("bad", "good"):
+        fanout.publish("topic", payload)
+    fanout.unsubscribe("topic", subscriber)
+    assert heard == ["bad", "good"]
+
+
+def test_a_subscriber_whose_loop_is_closed_keeps_no_publisher_from_going_on():
+    async def make():
+        return fanout.Subscriber(lambda payload: None)
+
+    with asyncio.Runner() as runner:
+        subscriber = runner.run(make())
+    subscriber.offer("hello", None)
 
 
 class Layer:

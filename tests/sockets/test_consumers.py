@@ -17,7 +17,7 @@ from conversations.services.replies import wait_for_stop
 from conversations.services.replies.end_reply import STOPPED, end_reply
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.sockets.consumers import PageConsumer
-from conversations.sockets.send_buffer import SendBuffer
+from conversations.sockets.send_buffer import SEND_NOW, SendBuffer
 from conversations.sockets.subscriptions import Subscriptions
 from tests.support.awaiting_approval import make_call_awaiting_approval
 from tests.support.people import begin, make_user, post
@@ -376,6 +376,24 @@ async def test_a_foreign_origin_is_refused(alice, origin):
     assert (await socket.connect())[0] is False
 
 
+def fail_to_send(text):
+    raise ValueError(f"can't send {text}")
+
+
+async def test_a_page_that_cannot_be_sent_to_is_closed_and_the_reply_goes_on(
+    worker, page, alice, conversation, caplog, settings
+):
+    broken = handshake(await in_thread(sign_in, alice), settings.SITE_URL)
+    broken.scope["extensions"] = {SEND_NOW: fail_to_send}
+    assert (await broken.connect())[0]
+    await say(page, conversation)
+    assert (await page.receive(*FINAL))["state"] == "complete"
+    assert await Page(broken).close_code() == 1013
+    [failure] = [record for record in caplog.records if record.exc_info]
+    assert "can't send" in str(failure.exc_info[1])
+    await broken.disconnect()
+
+
 @pytest.mark.parametrize("session_key", [None, "", "forged"])
 async def test_without_a_session_the_handshake_is_refused(transactional_db, settings, session_key):
     assert (await handshake(session_key, settings.SITE_URL).connect())[0] is False
@@ -384,6 +402,6 @@ async def test_without_a_session_the_handshake_is_refused(transactional_db, sett
 async def test_no_snapshot_is_made_for_a_page_that_has_gone(conversation):
     consumer = PageConsumer()
     consumer.subscriptions = None  # it follows nothing, either
-    consumer.buffer = SendBuffer(send=consumer._send_text, close=consumer._close_slow_page)
+    consumer.buffer = SendBuffer(send=consumer._send_text, close=consumer._close_given_up_page)
     consumer.buffer.stop()
     await consumer._send_snapshot(conversation, ConversationSync(conversation.public_id, from_position=0))

@@ -102,7 +102,7 @@ async def test_one_payload_alone_may_be_of_any_size(monkeypatch):
     monkeypatch.setattr(send_buffer, "MOST_UNSENT_CHARACTERS", 10)
     socket = Socket()
     socket.buffer.put("x" * 100)
-    assert not socket.buffer.has_overflowed
+    assert not socket.buffer.is_given_up
     socket.buffer.stop()
 
 
@@ -114,7 +114,7 @@ async def test_a_page_that_does_not_read_is_closed_and_what_waits_is_dropped(mon
     for payload in "bcdef":
         socket.buffer.put(payload)
     await asyncio.wait_for(socket.is_closed.wait(), timeout=PATIENCE_SECONDS)
-    assert socket.buffer.has_overflowed
+    assert socket.buffer.is_given_up
     assert socket.sent == []
 
 
@@ -125,6 +125,20 @@ async def test_a_page_is_closed_also_where_too_much_comes_before_anything_could_
         socket.buffer.put(payload)
     await asyncio.wait_for(socket.is_closed.wait(), timeout=PATIENCE_SECONDS)
     assert socket.sent == []
+
+
+async def test_a_page_that_is_given_up_is_closed_once():
+    closed = []
+
+    async def close() -> None:
+        closed.append(True)
+
+    buffer = SendBuffer(send=Socket().send, close=close)
+    buffer.give_up()
+    buffer.give_up()
+    await buffer._closing
+    buffer.put("never")
+    assert (closed, buffer._payloads, buffer.is_given_up) == ([True], [], True)
 
 
 async def test_what_is_put_while_something_is_sent_follows_it():
