@@ -6,6 +6,7 @@ import asyncio
 import socket
 import ssl
 import struct
+from contextlib import asynccontextmanager
 
 import aiohttp
 import httpx2
@@ -38,6 +39,17 @@ def contexts(request, certificate):
     return server, ssl.create_default_context(cafile=str(certificate[0]))
 
 
+@asynccontextmanager
+async def open_stream(answer, server_tls: ssl.SSLContext | None, client_tls: ssl.SSLContext | None):
+    """Ask a server that has *answer* for connections, and give the response. All of it ends after a while."""
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=server_tls)
+    address = f"{'https' if server_tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    session = aiohttp.ClientSession(response_class=KeptResponse)
+    tls = {"ssl": client_tls, "server_hostname": HOST} if client_tls else {}
+    async with server, session, asyncio.timeout(PATIENCE_SECONDS), session.get(address, **tls) as response:
+        yield response
+
+
 async def read_paused(ending: str, server_tls: ssl.SSLContext | None, client_tls: ssl.SSLContext | None):
     """Pause a stream, let the server send all and end it so, and read it. Return the text and what it ended with."""
     is_paused, has_ended = asyncio.Event(), asyncio.Event()
@@ -60,12 +72,8 @@ async def read_paused(ending: str, server_tls: ssl.SSLContext | None, client_tls
             writer.close()
         has_ended.set()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=server_tls)
-    address = f"{'https' if server_tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-    session = aiohttp.ClientSession(response_class=KeptResponse)
-    tls = {"ssl": client_tls, "server_hostname": HOST} if client_tls else {}
     read, error = b"", None
-    async with server, session, asyncio.timeout(PATIENCE_SECONDS), session.get(address, **tls) as response:
+    async with open_stream(answer, server_tls, client_tls) as response:
         ReadTurns().pause(response.connection.transport, 1)
         is_paused.set()
         await has_ended.wait()
@@ -84,6 +92,39 @@ def test_what_comes_while_a_stream_is_paused_is_read_afterwards(ending, new_loop
         read, error = runner.run(read_paused(ending, *contexts))
     assert read == b"".join(PIECES)
     assert (error is None) == (ending == "whole")
+
+
+class StuckTransport:
+    """A connection that can be paused, and not be read on."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._transport, name)
+
+    def resume_reading(self) -> None:
+        raise RuntimeError("stuck")
+
+
+async def read_stuck(server_tls: ssl.SSLContext | None, client_tls: ssl.SSLContext | None) -> None:
+    """Read a stream that goes on for ever, from a connection that was paused and can't be read on."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(HEAD)
+        await reader.read()
+        writer.close()
+
+    async with open_stream(answer, server_tls, client_tls) as response:
+        ReadTurns().pause(StuckTransport(response.connection.transport), 1)
+        await response.content.read(1)
+
+
+@pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def test_a_stream_that_cannot_be_read_on_ends_at_its_turn(new_loop, contexts):
+    with asyncio.Runner(loop_factory=new_loop) as runner, pytest.raises(aiohttp.ClientError):
+        runner.run(read_stuck(*contexts))
 
 
 async def test_a_connection_is_a_streams_until_all_of_it_has_come():

@@ -42,7 +42,7 @@ def runner():
         yield runner
 
 
-class Transport(asyncio.ReadTransport):
+class Transport(asyncio.Transport):
     """A connection on which something waits to be read at any time, unless it is paused."""
 
     def __init__(self) -> None:
@@ -65,8 +65,18 @@ class Transport(asyncio.ReadTransport):
         assert not self._is_closing
         self._readable.set()
 
+    def abort(self) -> None:
+        self._is_closing = True
+
     async def read(self) -> None:
         await self._readable.wait()
+
+
+class StuckTransport(Transport):
+    """A connection that can be paused, and not be read on."""
+
+    def resume_reading(self) -> None:
+        raise RuntimeError("stuck")
 
 
 class Stream:
@@ -147,6 +157,22 @@ def test_one_timer_wakes_all_streams_that_wait(runner):
     timers, now = runner.run(many())
     assert timers == 1
     assert now - 100 <= TURN_SECONDS + SOON_SECONDS
+
+
+def test_a_connection_that_cannot_be_read_on_ends_alone(runner, caplog):
+    async def many():
+        turns = ReadTurns()
+        transports = [StuckTransport() if number % 2 else Transport() for number in range(6)]
+        for transport in transports:
+            turns.pause(transport, LARGE_BYTES // 2)  # they are woken two at a time
+        async with asyncio.timeout(CLOSE_SECONDS):
+            for transport in transports[::2]:
+                await transport.read()
+            await turns.let_others(LARGE_BYTES)
+        return [transport.is_closing() for transport in transports]
+
+    assert runner.run(many()) == [False, True] * 3
+    assert [str(record.exc_info[1]) for record in caplog.records] == ["stuck"] * 3
 
 
 def test_turns_go_on_after_one_in_which_all_were_closed(runner):

@@ -10,12 +10,13 @@ Where a provider writes faster than its text is dealt with, pieces are large and
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
+logger = logging.getLogger(__name__)
 TURN_SECONDS: Final = 0.06
 CLOSE_SECONDS: Final = 1.5 * TURN_SECONDS  # pieces with longer between them gain nothing by a turn
 SOON_SECONDS: Final = TURN_SECONDS / 8  # a turn that comes sooner is left out; the clock of uvloop has milliseconds
@@ -38,24 +39,25 @@ class ReadTurns:
         self._woke_at = float("-inf")
         self._pause_seconds = 0.0
 
-    def pause(self, transport: asyncio.ReadTransport, piece_bytes: int) -> None:
+    def pause(self, transport: asyncio.Transport, piece_bytes: int) -> None:
         """Read nothing more of *transport* until the next turn, at most 65 ms, after a piece of so many bytes."""
         loop = asyncio.get_running_loop()
+        paused = _PausedConnection(transport, piece_bytes)
+        paused.pause()
         if not self._waiting:
             turns_before = (loop.time() + SOON_SECONDS) // TURN_SECONDS
             loop.call_at((turns_before + 1) * TURN_SECONDS, self._wake)
-        _pause(transport)
-        self._waiting.append(_Turn(partial(_resume, transport), piece_bytes))
+        self._waiting.append(paused)
 
     async def let_others(self, piece_bytes: int) -> None:
         """Wait for no turn, only for the other streams that are awake."""
         loop = asyncio.get_running_loop()
-        begun = loop.create_future()
-        self._awake.append(_Turn(partial(_set, begun), piece_bytes))
+        may_begin = loop.create_future()
+        self._awake.append(_WaitingReader(may_begin, piece_bytes))
         took_seconds = loop.time() - self._woke_at
         self._pause_seconds = took_seconds if took_seconds < TURN_SECONDS else 0.0  # longer ago it was for another
         self._wake_after(self._pause_seconds)
-        await begun
+        await may_begin
 
     def _wake(self) -> None:
         self._awake += self._waiting
@@ -81,42 +83,61 @@ class ReadTurns:
             self._pause_seconds = 0.0
 
 
-@dataclass(slots=True)
-class _Turn:
-    """A stream that waits. Its next piece is taken to be as large as the last one, of *piece_bytes*.
+class _Turn(Protocol):
+    """A stream that waits. Its next piece is taken to be as large as the last one, of *piece_bytes*."""
 
-    *begin* tells whether it goes on: it may have been closed meanwhile.
-    """
-
-    begin: Callable[[], bool]
     piece_bytes: int
 
-
-def _pause(transport: asyncio.ReadTransport) -> None:
-    """Read nothing more of a connection. One with TLS is held back below it, too.
-
-    Else what comes is read on into the buffer of TLS, which uvloop throws away with all that is in it when the other
-    side ends the connection.
-    """
-    transport.pause_reading()
-    if limit_buffer := getattr(transport, "set_read_buffer_limits", None):
-        limit_buffer(high=1, low=0)
+    def begin(self) -> bool:
+        """Let it go on, and tell whether it does: it may have been closed meanwhile. Raises nothing."""
 
 
-def _resume(transport: asyncio.ReadTransport) -> bool:
-    if transport.is_closing():
-        return False
-    if limit_buffer := getattr(transport, "set_read_buffer_limits", None):
-        limit_buffer()  # as usual: with the other limit a part of a record would stop the connection for ever
-    transport.resume_reading()
-    return True
+@dataclass(slots=True)
+class _PausedConnection:
+    """A stream whose connection is not read on until its turn."""
+
+    transport: asyncio.Transport
+    piece_bytes: int
+
+    def pause(self) -> None:
+        """Read nothing more of it. One with TLS is held back below it, too.
+
+        Else what comes is read on into the buffer of TLS, which uvloop throws away with all that is in it when the
+        other side ends the connection.
+        """
+        self.transport.pause_reading()
+        if limit_buffer := getattr(self.transport, "set_read_buffer_limits", None):
+            limit_buffer(high=1, low=0)
+
+    def begin(self) -> bool:
+        if self.transport.is_closing():
+            return False
+        try:
+            self._resume()
+        except Exception:  # the streams behind it in the queue go on, and this one ends before its idle limit
+            logger.exception("a paused connection could not be read on, and is ended")
+            self.transport.abort()
+            return False
+        return True
+
+    def _resume(self) -> None:
+        if limit_buffer := getattr(self.transport, "set_read_buffer_limits", None):
+            limit_buffer()  # as usual: with the other limit a part of a record would stop the connection for ever
+        self.transport.resume_reading()
 
 
-def _set(begun: asyncio.Future[None]) -> bool:
-    if begun.done():
-        return False
-    begun.set_result(None)
-    return True
+@dataclass(slots=True)
+class _WaitingReader:
+    """A stream that is not paused, and waits for *may_begin* before it reads on."""
+
+    may_begin: asyncio.Future[None]
+    piece_bytes: int
+
+    def begin(self) -> bool:
+        if self.may_begin.done():
+            return False
+        self.may_begin.set_result(None)
+        return True
 
 
 class ReadPace:
@@ -126,9 +147,7 @@ class ReadPace:
     has come: by then it may be another stream's.
     """
 
-    def __init__(
-        self, turns: ReadTurns | None, find_transport: Callable[[], asyncio.ReadTransport | None] | None
-    ) -> None:
+    def __init__(self, turns: ReadTurns | None, find_transport: Callable[[], asyncio.Transport | None] | None) -> None:
         self._turns = turns
         self._find_transport = find_transport or (lambda: None)
         self._clock = asyncio.get_running_loop().time
