@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from chatsite.accounts.gate.admission import FACTS_OF_COLUMN, Admission, decide_admission_by, find_admissions
+from chatsite.accounts.gate.admission import FACTS_OF_OWNER_COLUMN, Admission, decide_admission_of_row, find_admissions
 from conversations.core.frames.definitions import ReplyStarted
 from conversations.live.fanout import publish_frame, publish_writing
 from conversations.models.worker_heartbeat import HEARTBEAT_VALID
@@ -59,7 +59,8 @@ WITH load AS (
     CASE WHEN run.text_before > 0 AND NOT reply.reasoning_tokens_estimated THEN reply.reasoning_tokens END AS tokens
 )
 SELECT load.waiting, claimed.*, admission.*
-FROM load LEFT JOIN claimed ON true LEFT JOIN LATERAL {FACTS_OF_COLUMN.format("claimed.owner_id")} AS admission ON true
+FROM load LEFT JOIN claimed ON true
+LEFT JOIN LATERAL {FACTS_OF_OWNER_COLUMN.format("claimed.owner_id")} AS admission ON true
 """  # noqa: S608  # nothing in it comes from outside
 
 
@@ -120,7 +121,7 @@ def claim_runs(worker: str, *, limit: int) -> Claimed:
         cursor.execute(CLAIM, {**CLAIM_TIMES, "worker": worker, "limit": limit})
         rows = cursor.fetchall()
     claimed = sorted(ClaimedRun(*row[1:COLUMNS]) for row in rows if row[1] is not None)
-    admissions = {row[1]: decide_admission_by(*row[COLUMNS:]) for row in rows}
+    admissions = {row[1]: decide_admission_of_row(*row[COLUMNS:]) for row in rows}
     shut_out = {run.id for run in claimed if admissions[run.id] is not Admission.ADMITTED}
     for run in claimed:
         if run.id in shut_out:

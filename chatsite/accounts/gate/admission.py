@@ -84,9 +84,9 @@ SELECT person.id, person.is_active, person.role, person.gate_rule, coalesce(gate
        {REQUIRED_VERSION} AS required_version, entry.version AS entry_version, entry.seated_at IS NOT NULL AS is_seated
 FROM {USERS}
 """  # noqa: S608  # nothing in it comes from outside
-# In a statement about something else, the facts of the user whose id is in the column that stands in place of the
+# In a statement about something else, the facts of its owner, whose id is in the column that stands in place of the
 # braces. None without an account. By OFFSET they are looked up by id for each row, never read of all users.
-FACTS_OF_COLUMN = f"({FACTS} WHERE person.id = {{}} OFFSET 0)"
+FACTS_OF_OWNER_COLUMN = f"({FACTS} WHERE person.id = {{}} OFFSET 0)"
 # PostgreSQL plans a statement for many each time, which takes three times as long as to run it, but that for one once.
 FACTS_OF_ONE, FACTS_OF_MANY = f"{FACTS} WHERE person.id = %s", f"{FACTS} WHERE person.id = ANY(%s)"
 FACTS_OF_SESSION = f"""
@@ -131,8 +131,8 @@ def find_admissions(user_ids: Collection[int]) -> dict[int, Admission]:
     }
 
 
-def decide_admission_by(user_id: int | None, *columns: Any) -> Admission:
-    """Decide by the columns of `FACTS_OF_COLUMN`."""
+def decide_admission_of_row(user_id: int | None, *columns: Any) -> Admission:
+    """Decide by the columns of `FACTS_OF_OWNER_COLUMN` in one row."""
     return Admission.SIGNED_OUT if user_id is None else decide_admission(AdmissionFacts(*columns))
 
 
