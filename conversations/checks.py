@@ -1,4 +1,4 @@
-"""System checks of settings: names, models, embeddings, searches, webhook, window policies, tools, processes."""
+"""System checks of settings: names, provider, models, embeddings, searches, webhook, policies, tools, processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from conversations.providers.catalog.embedding_models import (
     parse_local_model,
 )
 from conversations.providers.catalog.language_models import demo_is_used, language_models
-from conversations.providers.egress.destinations import EgressRefused, named_destination
+from conversations.providers.egress.destinations import EgressRefused, has_credentials, named_destination
 from conversations.window_policies import make_policy
 
 FREE_CONNECTIONS = """
@@ -45,6 +45,19 @@ def check_language_models(app_configs: Sequence[AppConfig] | None, **kwargs: Any
         hint = "LANGUAGE_MODELS=gpt-4o-mini, or with what is not known: LANGUAGE_MODELS=qwen3:8b context_window=40960"
         return [Error(str(error), hint=hint, id="conversations.E001")]
     return []
+
+
+@register
+def check_provider_address(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse to start with credentials in the provider's address: each request would fail before it is sent."""
+    if not has_credentials(settings.OPENAI_BASE_URL):
+        return []
+    hint = (
+        "OPENAI_BASE_URL=https://models.example.org/v1, and the key in OPENAI_API_KEY: it is sent as a Bearer token. "
+        "A server that wants a user name and a password instead can't be asked."
+    )
+    text = "OPENAI_BASE_URL has a user name or a password in it, and no request can be made with it."
+    return [Error(text, hint=hint, id="conversations.E011")]
 
 
 @register

@@ -10,6 +10,7 @@ from conversations.checks import (
     check_embedding_model,
     check_language_models,
     check_processes,
+    check_provider_address,
     check_search_language,
     check_setting_names,
     check_title_model,
@@ -37,6 +38,23 @@ def test_a_language_model_of_unknown_size_stops_the_start(settings):
 def test_a_provider_without_language_models_stops_the_start(settings):
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", ""
     assert ids(check_language_models(None)) == ["conversations.E001"]
+
+
+@pytest.mark.parametrize("user", ["ada:s3cret", "ada", ":s3cret"])
+def test_a_provider_s_address_with_a_user_or_password_stops_the_start_and_is_not_repeated(settings, user):
+    settings.OPENAI_BASE_URL = f"https://{user}@models.example.net/v1"
+    (error,) = check_provider_address(None)
+    assert error.id == "conversations.E011"
+    assert "OPENAI_API_KEY" in error.hint
+    assert not any(word in f"{error.msg} {error.hint}" for word in ("ada", "s3cret", "models.example.net"))
+
+
+@pytest.mark.parametrize(
+    "address", ["", "https://models.example.net/v1?of=ada:b@c", "http://@localhost/v1", "http://["]
+)
+def test_a_provider_s_address_without_user_and_password_is_left_to_others(settings, address):
+    settings.OPENAI_BASE_URL = address
+    assert check_provider_address(None) == []
 
 
 @pytest.mark.parametrize(("model", "expected"), [("", []), ("gpt-4o-mini", []), ("m", ["conversations.E007"])])

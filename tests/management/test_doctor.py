@@ -505,6 +505,14 @@ def test_a_provider_that_is_away_or_has_no_name_is_told(settings):
     assert "is no address" in address.text
 
 
+def test_a_provider_s_address_with_a_password_is_never_well(settings):
+    with provider({"/v1/models": MODELS}) as port:
+        found, *_ = ask_provider(settings, f"http://ada:s3cret@127.0.0.1:{port}/v1", key="")
+    assert found.state == "bad"
+    assert f"http://127.0.0.1:{port}/v1 is written with a user name or a password" in found.text
+    assert "s3cret" not in found.text + found.advice
+
+
 def test_faults_of_tls_are_told_apart(settings, tmp_path):
     certificate = tmp_path / "certificate.pem"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=other.example"]

@@ -32,6 +32,10 @@ EXPIRED = (
 )
 FAULTS: dict[Fault, tuple[str, str]] = {
     "address": ("is no address", "Write OPENAI_BASE_URL as https://api.example.org/v1."),
+    "credentials": (
+        "is written with a user name or a password, and no request can be made so",
+        "Take them out of OPENAI_BASE_URL, and write the key into OPENAI_API_KEY.",
+    ),
     "name": ("has a host name that can't be found", "Correct the host in OPENAI_BASE_URL, or see whether DNS works."),
     "certificate": (
         "has a certificate that is not trusted",

@@ -17,11 +17,12 @@ from typing import Literal
 
 import httpx2
 
+from conversations.providers.egress.destinations import has_credentials
 from conversations.providers.openai_api.provider_errors import redact
 
 ANSWER_SECONDS = 8.0
 MOST_BYTES = 8 * 2**20
-Fault = Literal["address", "name", "certificate", "tls", "refused", "silent", "broken"]
+Fault = Literal["address", "credentials", "name", "certificate", "tls", "refused", "silent", "broken"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class ModelList:
 
 def list_models(base_url: str, api_key: str, *, timeout_seconds: float = ANSWER_SECONDS) -> ModelList:
     """Ask the provider at *base_url* once. Proxies and certificates are taken from the environment, as for replies."""
+    if has_credentials(base_url):
+        return ModelList("credentials")  # it might answer, but no request for a reply could be made
     headers = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "windowseat"}
     if api_key:
         headers["authorization"] = f"Bearer {api_key}"

@@ -16,6 +16,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
+from urllib.parse import urlsplit
 
 from conversations.core.errors.error_messages import gettext_noop
 
@@ -107,6 +108,15 @@ def parse_destination(url: str, *, named_hosts: Collection[str] = ()) -> Destina
 def named_destination(url: str) -> Destination:
     """Return the server of a URL that the operator wrote into the settings. Raises `EgressRefused`."""
     return parse_destination(url, named_hosts=[_parse(url)[1]])
+
+
+def has_credentials(url: str) -> bool:
+    """Return whether a user name or a password stands before the host of *url*: aiohttp sends none beside a key."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return bool(parts.username or parts.password)
 
 
 def _parse(url: str) -> tuple[str, str, int]:
