@@ -6,7 +6,6 @@ from conversations.core.window.window_record import (
     LeftOutMessage,
     RecallEntry,
     RecallRecord,
-    RecordAsJson,
     SummaryRecord,
     WindowEntry,
     WindowRecord,
@@ -62,13 +61,6 @@ def test_a_record_comes_back_from_storage_as_it_was():
 
 def test_a_record_comes_back_from_before_it_is_stored_too():
     assert WindowRecord.from_json(RECORD.to_json()) == RECORD
-
-
-def test_its_json_may_be_made_when_it_is_asked_for():
-    written = RecordAsJson(RECORD)
-    assert (dict(written), len(written)) == (RECORD.to_json(), len(RECORD.to_json()))
-    assert written["encoding"] == "o200k_base"
-    assert WindowRecord.from_json(written) is RECORD
 
 
 def test_reading_a_record_leaves_the_stored_one_alone():

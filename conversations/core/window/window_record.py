@@ -388,8 +388,6 @@ class WindowRecord:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> WindowRecord:
         """Return the record that `to_json` made, also after a round trip through the database."""
-        if isinstance(stored, RecordAsJson):
-            return stored.record
         return cls(
             **{
                 **stored,
@@ -400,24 +398,6 @@ class WindowRecord:
                 "summary": SummaryRecord(**stored["summary"]) if stored["summary"] else None,
             }
         )
-
-
-class RecordAsJson(Mapping[str, Any]):
-    """What `to_json` of *record* returns, made when it is asked for: each entry of it takes half a kilobyte."""
-
-    __slots__ = ("record",)
-
-    def __init__(self, record: WindowRecord) -> None:
-        self.record = record
-
-    def __getitem__(self, name: str) -> Any:
-        return self.record.to_json()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.record.to_json())
-
-    def __len__(self) -> int:
-        return len(fields(self.record))
 
 
 def record_entries(

@@ -20,7 +20,7 @@ from conversations.core.money.unit_prices import UnitPrices, cost_usd, worst_cas
 from conversations.core.money.usage import Usage
 from conversations.core.prompt.messages import digest_of, digest_of_text
 from conversations.core.prompt.written_prompt import system_text
-from conversations.core.window.window_record import RecordAsJson, WindowRecord
+from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.completion import Purpose
 from conversations.models.run import RunHolder
@@ -29,6 +29,7 @@ from conversations.selectors.figures.spending import MoneyLimits, money_limits
 from conversations.services.language_models.calibration import learn, learn_accepted
 from conversations.services.language_models.prices import price_columns, price_list_column, prices_when_opened
 
+from .record_as_json import RecordAsJson, record_of
 from .request_span import record_request_span
 from .reservations import (
     Amount,
@@ -295,7 +296,7 @@ def _count(completion: Completion, outcome: Outcome, usage: Usage, cost: Decimal
 
 def _columns_of(completion: Completion, usage: Usage) -> dict[str, Any]:
     prices = prices_when_opened(completion)
-    record = WindowRecord.from_json(completion.window) if completion.window else None
+    record = record_of(completion.window) if completion.window else None
     return {
         "input_tokens": usage.input_tokens,
         "cached_input_tokens": usage.cached_input_tokens,
