@@ -18,6 +18,9 @@ WEEKLY_DIMENSION = "user"
 # Where a sum by quarters says whose it is, as it is written here: numbers in *key_id*, names in *key_name*.
 KEY_IDS = {dimension: f"coalesce({dimension}_id, 0)" for dimension in ("user", "scenario", "conversation")}
 KEY_NAMES = {name: name for name in ("language_model", "purpose")}
+# What the most expensive are found by, each where those before it are the same. `ActiveUsers` keeps who and what comes
+# next in this order, so figures must compare in it too.
+RANKED_BY = ("cost_usd", "input_tokens", "completions")
 
 
 class Sums(models.Model):

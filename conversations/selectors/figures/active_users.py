@@ -14,10 +14,11 @@ from psycopg.sql import SQL, Composed, Literal
 
 from conversations.models.sums import WEEKLY_DIMENSION
 
-from .most_expensive_conversations import RANKS, RANKS_ADDED_UP
+from .most_expensive_conversations import RANKS_ADDED_UP
 from .period_parts import all_parts, parts_of_keys, quarters
-from .statements import ADDED_UP, MOST_EXPENSIVE_FIRST, SUM_COLUMNS
+from .statements import ADDED_UP, MOST_EXPENSIVE_FIRST, RANKS, SUM_COLUMNS
 
+# A limit of its own: places are found with any number, and that of a closed part (`MOST_EXPENSIVE`) is stored with it.
 OPEN_USERS_NAMED = 40
 
 # A part has no *users* if none were active in it, or if what is known of them is out of date (`ActiveUsers`).

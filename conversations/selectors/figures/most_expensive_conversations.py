@@ -13,11 +13,10 @@ from psycopg.sql import SQL, Composed, Literal
 
 from .conversation_counts import COUNT_IN_CLOSED_DAYS
 from .period_parts import all_parts, parts_of_keys
-from .statements import ADDED_UP, MOST_EXPENSIVE_FIRST, SUM_COLUMNS
+from .statements import ADDED_UP, MOST_EXPENSIVE_FIRST, RANKS, SUM_COLUMNS
 
 TRIED_FOR_EACH_ROW = 5
 MOST_LOOKED_UP = 2_000
-RANKS = SQL("cost_usd, input_tokens, completions")
 RANKS_ADDED_UP = SQL(
     "sum(cost_usd) AS cost_usd, sum(input_tokens)::bigint AS input_tokens, sum(completions) AS completions"
 )

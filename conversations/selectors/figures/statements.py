@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
+from conversations.models.sums import RANKED_BY
+
 from .totals import SUMS
 
 LEDGER_SUMS = SQL("conversations_ledgersum")
@@ -26,8 +28,9 @@ def _added_up(name: str) -> Composed:
 SUM_COLUMNS = SQL(", ").join(map(Identifier, SUMS))
 ADDED_UP = SQL(", ").join(map(_added_up, SUMS))
 COLUMNS = SQL("grouping, key_id, key_name, {sums}, users, row_count, place").format(sums=SUM_COLUMNS)
-MOST_EXPENSIVE_FIRST = SQL("cost_usd DESC, input_tokens DESC, completions DESC")
-MOST_EXPENSIVE_SUMS_FIRST = SQL("sum(cost_usd) DESC, sum(input_tokens) DESC, sum(completions) DESC")
+RANKS = SQL(", ").join(map(Identifier, RANKED_BY))
+MOST_EXPENSIVE_FIRST = SQL(", ").join(SQL("{} DESC").format(Identifier(name)) for name in RANKED_BY)
+MOST_EXPENSIVE_SUMS_FIRST = SQL(", ").join(SQL("sum({}) DESC").format(Identifier(name)) for name in RANKED_BY)
 
 # The number of the day.
 DAY = SQL("width_bucket(quarter, %(midnights)s::timestamptz[]) - 1")

@@ -6,11 +6,13 @@ version before knows neither table: what it has closed or deleted meanwhile is f
 
 from __future__ import annotations
 
+from conversations.models.sums import RANKED_BY
+
 MOST_EXPENSIVE = 40  # users of each span that are named
 WORD_BITS = 64
 NO_BITS = f"B'0'::bit({WORD_BITS})"
-RANKS = "cost_usd, input_tokens, completions"
-RANKED = "cost_usd DESC, input_tokens DESC, completions DESC, key_id"
+RANKS = ", ".join(RANKED_BY)
+MOST_EXPENSIVE_FIRST = ", ".join(f"{name} DESC" for name in RANKED_BY)
 IS_NEXT = f"place = {MOST_EXPENSIVE} + 1"
 
 # What is of no user in the span of each row of *active*, and what is in no conversation.
@@ -47,7 +49,7 @@ def active_users(spans: str) -> str:
     WITH spans AS MATERIALIZED ({spans}),
     ranked AS MATERIALIZED (
       SELECT span, begins_at, key_id, {RANKS},
-             row_number() OVER (PARTITION BY span, begins_at ORDER BY {RANKED}) AS place
+             row_number() OVER (PARTITION BY span, begins_at ORDER BY {MOST_EXPENSIVE_FIRST}, key_id) AS place
       FROM spans JOIN conversations_rolledupsum USING (span, begins_at) WHERE dimension = 'user'
     ),
     words AS (
