@@ -6,7 +6,7 @@
 - A handshake that is refused by a response of its own counts as complete: uvicorn would log an error for each.
 - What is sent to a socket that is being closed raises an OSError, as to one that has gone: uvicorn has a RuntimeError.
 - A connection of which nothing is read for a minute is cut off, also while it is being closed.
-- Text is sent at once where it can be (`send_now`), without a task, by an extension of ASGI.
+- Text is sent at once where it can be (`send_now`), by an extension of ASGI: a round of the event loop before a task's.
 - An idle socket keeps neither the heads of its handshake nor an empty queue: together they took a third of its memory.
 """
 
@@ -77,7 +77,7 @@ class SocketProtocol(UnreadLimit, WebSocketsSansIOProtocol):
     def send_now(self, text: str) -> bool:
         """Send *text* and return True; False where the socket is not open, or what was sent before still waits.
 
-        What can't be sent at all raises in `send`, whose task is the page's: here it would end the reply.
+        What can't be sent at all raises in `send`, which loses it alone: what is raised here closes the page.
         """
         is_open = self.handshake_complete and not self.close_sent and self.initial_response is None
         if not is_open or not self.writable.is_set() or self.transport.is_closing():

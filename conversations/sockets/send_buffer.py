@@ -9,7 +9,8 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
-SEND_NOW = "windowseat.send_now"  # the extension of ASGI by which our server sends text at once, without a task
+# The extension of ASGI by which our server sends text at once, without a task: a round of the event loop sooner.
+SEND_NOW = "windowseat.send_now"
 MOST_UNSENT_FRAMES = 1000
 MOST_UNSENT_CHARACTERS = 4_000_000
 

@@ -133,7 +133,10 @@ CompletionEvent = Delta | CompletionEnd
 
 
 def join_text(deltas: Iterator[Delta]) -> Iterator[Delta]:
-    """Yield *deltas*, those of text that come one after another as one. Those before an error come before it, too."""
+    """Yield *deltas*, those of text that come one after another as one. Those before an error come before it, too.
+
+    What takes the text is called once for a piece that has come, not for each chunk in it.
+    """
     texts: list[str] = []
     try:
         for delta in deltas:
