@@ -127,7 +127,10 @@ def _no_static_files() -> None:
     """Finding them all takes a tenth of a second for each `Client()` of a test; a test that wants them says so."""
     from django.conf import settings
 
+    from tests.support import unused_static_files
+
     settings.SERVESTATIC_USE_FINDERS = settings.SERVESTATIC_USE_STATIC_ROOT = False
+    unused_static_files.leave_out(pytest.MonkeyPatch())
 
 
 @pytest.fixture(scope="session", autouse=True)
