@@ -111,10 +111,12 @@ class World:
         self.for_admin = {model: make(self) for model, make in EXAMPLES.items()}
         self._fingerprints: dict[Who, str] = {}
         self._session_keys = {who: session_of(user) for who, user in self._people.items()}
+        self._handler = Client().handler  # with the chain of middleware, which a new one would load for each cell
 
     def client_of(self, who: Who) -> Client:
         """Return a browser that signed in while all was well, and bring the account into its state of now."""
         client = Client()
+        client.handler = self._handler
         if who is not Who.ANONYMOUS:
             client.cookies[settings.SESSION_COOKIE_NAME] = self._session_keys[who]
             User.objects.filter(pk=self._people[who].pk).update(**STATES.get(who, {}))
