@@ -40,7 +40,7 @@ def test_a_provider_without_language_models_stops_the_start(settings):
     assert ids(check_language_models(None)) == ["conversations.E001"]
 
 
-@pytest.mark.parametrize("user", ["ada:s3cret", "ada", ":s3cret"])
+@pytest.mark.parametrize("user", ["ada:s3cret", "ada", ":s3cret", ":"])
 def test_a_provider_s_address_with_a_user_or_password_stops_the_start_and_is_not_repeated(settings, user):
     settings.OPENAI_BASE_URL = f"https://{user}@models.example.net/v1"
     (error,) = check_provider_address(None)

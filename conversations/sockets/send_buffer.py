@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Awaitable, Callable
+
+logger = logging.getLogger(__name__)
 
 # The extension of ASGI by which our server sends text at once, without a task: a round of the event loop sooner.
 SEND_NOW = "windowseat.send_now"
@@ -89,11 +92,20 @@ class SendBuffer:
             while self._payloads:
                 payload = self._payloads.pop(0)
                 self._characters -= len(payload)
-                await self._send(payload)
+                await self._send_or_lose(payload)
         except OSError:  # as uvicorn says that the page has gone
             self._drop()
         finally:
             self._sending = None
+
+    async def _send_or_lose(self, payload: str) -> None:
+        """Send *payload*. What can't be sent at all is lost alone: a page that came back would ask for it again."""
+        try:
+            await self._send(payload)
+        except OSError:
+            raise
+        except Exception:
+            logger.exception("a frame could not be sent to a page")
 
     async def _close_page(self) -> None:
         with contextlib.suppress(Exception):

@@ -73,9 +73,13 @@ class Transport(asyncio.Transport):
 
 
 class StuckTransport(Transport):
-    """A connection that can be paused, and not be read on."""
+    """A connection that can be paused, and not be read on; to end it raises as well."""
 
     def resume_reading(self) -> None:
+        raise RuntimeError("stuck")
+
+    def abort(self) -> None:
+        super().abort()
         raise RuntimeError("stuck")
 
 

@@ -74,28 +74,19 @@ async def test_what_can_be_sent_at_once_is_and_what_comes_after_what_waits_is_no
     assert len(sent) == 5
 
 
-async def test_nothing_overtakes_what_waits_after_an_error():
-    sent, fails = [], True
+async def test_what_cannot_be_sent_is_lost_alone_and_logged(caplog):
+    sent: list[str] = []
 
     async def send(payload: str) -> None:
-        if fails:
-            raise ValueError
-        sent.append(payload)
+        sent.append(payload.encode().decode())
 
-    def send_now(payload: str) -> bool:
-        if not fails:
-            sent.append(payload)
-        return not fails
-
-    buffer = SendBuffer(send=send, close=asyncio.Event().wait, send_now=send_now)
+    buffer = SendBuffer(send=send, close=asyncio.Event().wait, send_now=lambda payload: False)
     buffer.start()
-    buffer.put("can't be sent")
-    buffer.put("waits")
-    await wait_in_loop(lambda: buffer._sending is None)
-    fails = False
-    buffer.put("after it")
+    for payload in ("before", "\ud800", "after"):
+        buffer.put(payload)
     await wait_in_loop(lambda: len(sent) == 2)
-    assert sent == ["waits", "after it"]
+    assert sent == ["before", "after"]
+    assert [record.exc_info[0] for record in caplog.records] == [UnicodeEncodeError]
 
 
 async def test_one_payload_alone_may_be_of_any_size(monkeypatch):

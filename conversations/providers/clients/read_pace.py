@@ -13,6 +13,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -116,7 +117,8 @@ class _PausedConnection:
             self._resume()
         except Exception:  # the streams behind it in the queue go on, and this one ends before its idle limit
             logger.exception("a paused connection could not be read on, and is ended")
-            self.transport.abort()
+            with suppress(Exception):
+                self.transport.abort()
             return False
         return True
 

@@ -116,7 +116,7 @@ def has_credentials(url: str) -> bool:
         parts = urlsplit(url)
     except ValueError:
         return False
-    return bool(parts.username or parts.password)
+    return bool(parts.username) or parts.password is not None
 
 
 def _parse(url: str) -> tuple[str, str, int]:
