@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
@@ -20,9 +21,10 @@ from tests.support.source import PROJECT
 MAKE_PEOPLE = """
 from chatsite.accounts.models import User
 from tests.support.sockets import sign_in
-for number in range(400):
-    print(sign_in(User.objects.create(email=f"person{number}@example.org", password="!")))
+for number in range({first}, {first} + {count}):
+    print(sign_in(User.objects.create(email=f"person{{number}}@example.org", password="!")))
 """
+PEOPLE_AT_ONCE = 200
 SHELL = [sys.executable, "-m", "tests.browser.shell_process"]
 
 
@@ -70,7 +72,11 @@ class Site:
     @cached_property
     def sessions(self) -> Iterator[str]:
         """The sessions of new people, one for each test: signing all of them up by hand meets the limit on attempts."""
-        return iter(self.run(MAKE_PEOPLE).split())
+        return (
+            session
+            for first in itertools.count(step=PEOPLE_AT_ONCE)
+            for session in self.run(MAKE_PEOPLE.format(first=first, count=PEOPLE_AT_ONCE)).split()
+        )
 
     def run(self, code: str) -> str:
         return self.shell.run(code)
