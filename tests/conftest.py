@@ -58,9 +58,9 @@ def find_tool(marker: str) -> str | None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Return who gives out the tests where the processes take whole files, and None elsewhere."""
-    from tests.support.distribution import KindByKind
+    from tests.support.distribution import WaitingTogether
 
-    return KindByKind(config, log) if config.option.dist == "loadfile" else None
+    return WaitingTogether(config, log) if config.option.dist == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
