@@ -75,17 +75,24 @@ async def test_what_can_be_sent_at_once_is_and_what_comes_after_what_waits_is_no
 
 
 async def test_what_cannot_be_sent_is_lost_alone_and_logged(caplog):
-    sent: list[str] = []
+    sent, is_open = [], False
 
     async def send(payload: str) -> None:
         sent.append(payload.encode().decode())
 
-    buffer = SendBuffer(send=send, close=asyncio.Event().wait, send_now=lambda payload: False)
+    def send_now(payload: str) -> bool:
+        if is_open:
+            sent.append(payload)
+        return is_open
+
+    buffer = SendBuffer(send=send, close=asyncio.Event().wait, send_now=send_now)
     buffer.start()
     for payload in ("before", "\ud800", "after"):
         buffer.put(payload)
-    await wait_in_loop(lambda: len(sent) == 2)
-    assert sent == ["before", "after"]
+    is_open = True
+    buffer.put("overtakes nothing that waits")
+    await wait_in_loop(lambda: len(sent) == 3)
+    assert sent == ["before", "after", "overtakes nothing that waits"]
     assert [record.exc_info[0] for record in caplog.records] == [UnicodeEncodeError]
 
 
