@@ -13,8 +13,8 @@ from .routes import routes
 VIEWS = PROJECT / "conversations" / "views"
 
 
-def test_readme_has_the_number_of_cells():
-    assert f"{number_of_cells():,} cells" in (PROJECT / "docs/measurements.md").read_text(encoding="utf-8")
+def test_the_measurements_have_the_number_of_cells():
+    assert f"{number_of_cells():,} cells" in (PROJECT / "docs/measurements/safety.md").read_text(encoding="utf-8")
 
 
 # What reads an id that stands beside the address, and the field that it has there.

@@ -61,9 +61,9 @@ def load_of(people: int, assumed: Assumptions) -> Load:
     )
 
 
-# Measured at 1575ace4 (docs/measurements.md). One process: 13.2 ms for 20 tokens, 48.9 for 600 in 15 s, so 12.0 a turn,
-# with a socket opened for it, and 2.5 a streaming second. Two processes and a worker took 40.2 where one took 27.4. Of
-# that 37 % were the web processes' where turns were measured one by one (f8318f83).
+# Measured at 1575ace4 (docs/measurements/streaming.md). One process: 13.2 ms for 20 tokens, 48.9 for 600 in 15 s, so
+# 12.0 a turn, with a socket opened for it, and 2.5 a streaming second. Two processes and a worker took 40.2 where one
+# took 27.4. Of that 37 % were the web processes' where turns were measured one by one (f8318f83).
 SEVERAL = 40.2 / 27.4
 WEB_SHARE = 0.37
 
