@@ -54,7 +54,7 @@ class Forged(WindowPolicy):
     """A unit that says of itself that it is the one that was offered."""
 
     def choose(self, older, room):
-        return [EqualToAll(unit.messages, 0) for unit in older]
+        return [EqualToAll(*unit._replace(tokens=0)) for unit in older]
 
 
 class EqualToAll(Unit):

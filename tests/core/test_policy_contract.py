@@ -114,7 +114,7 @@ def can_be_sent(policy, turn):
 @settings(max_examples=count_cases(500))
 @given(st.integers(0, 60), st.lists(st.integers(0, 30), max_size=8))
 def test_a_room_takes_units_until_one_does_not_fit(room_tokens, sizes):
-    units = [Unit((message(position, "x" * size),), size) for position, size in enumerate(sizes)]
+    units = [Unit((message(position, "x" * size),), size, position) for position, size in enumerate(sizes)]
     taken = list(Room(room_tokens).take(units))
     assert taken == units[: len(taken)]
     assert sum(sizes[: len(taken)]) <= room_tokens
@@ -122,7 +122,7 @@ def test_a_room_takes_units_until_one_does_not_fit(room_tokens, sizes):
 
 
 def test_a_room_reads_no_further_than_the_first_that_does_not_fit():
-    units = iter([Unit((message(position, "x" * 10),), 10) for position in range(5)])
+    units = iter([Unit((message(position, "x" * 10),), 10, position) for position in range(5)])
     assert len(list(Room(25).take(units))) == 2
     assert next(units).position == 3
 

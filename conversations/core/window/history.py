@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import tee
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from conversations.core.prompt.messages import PromptMessage
@@ -46,52 +47,26 @@ class HistoryMessage(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """Messages that are sent together or not at all, oldest first: one message, or tool calls with their results."""
+    """Messages that are sent together or not at all, oldest first: one message, or tool calls with their results.
+
+    It begins at *position*. *flaw* is why it can't be sent at all, whatever the room, or None if it can.
+    """
 
     messages: tuple[HistoryMessage, ...]
     tokens: int
-
-    @property
-    def position(self) -> int:
-        """The position at which the unit begins."""
-        return self.messages[0].position
-
-    @property
-    def flaw(self) -> LeftOutReason | None:
-        """Return why the unit can't be sent at all, whatever the room, or None if it can.
-
-        Empty is a reply that ended before its first token.
-        """
-        first = self.messages[0]
-        if first.message.role != "tool" and not first.message.tool_calls:
-            if first.excluded or first.failed:
-                return "excluded" if first.excluded else "failed"
-            return None if first.message.content or first.message.pictures else "empty"
-        if any(message.excluded for message in self.messages):
-            return "excluded"
-        if self._is_incomplete():
-            return "incomplete_tool_turn"
-        return None
-
-    def _is_incomplete(self) -> bool:
-        """Return whether a result has no call or a call no result; providers refuse both."""
-        calls = [call.id for message in self.messages for call in message.message.tool_calls]
-        results = [str(message.message.tool_call_id) for message in self.messages if message.message.role == "tool"]
-        return calls != results and sorted(calls) != sorted(results)
+    position: int
+    flaw: LeftOutReason | None = None
 
 
 class Reread(Generic[T]):
     """Items that can be read from the beginning again and again; each is taken from *source* once."""
 
     def __init__(self, source: Iterable[T]) -> None:
-        self._source = iter(source)
-        self._read: list[T] = []
+        self._unread = iter(source)
 
     def __iter__(self) -> Iterator[T]:
-        yield from self._read
-        for item in self._source:
-            self._read.append(item)
-            yield item
+        self._unread, again = tee(self._unread)
+        return again
 
 
 def group_into_units(newest_first: Iterable[HistoryMessage], *, overhead_tokens: int) -> Iterator[Unit]:
@@ -99,25 +74,50 @@ def group_into_units(newest_first: Iterable[HistoryMessage], *, overhead_tokens:
 
     *overhead_tokens* is what the chat format adds to each message.
     """
+    new = tuple.__new__
     results: list[HistoryMessage] = []
     for message in newest_first:
-        sent = message.message
+        position, sent, content_tokens, _, excluded, failed, picture_tokens, _ = message
         if sent.role == "tool":
             results.append(message)
         elif sent.tool_calls:
-            yield _unit((message, *reversed(results)), overhead_tokens)
+            yield _tool_turn((message, *reversed(results)), overhead_tokens)
             results = []
         else:
             if results:
-                yield _unit(tuple(reversed(results)), overhead_tokens)
+                yield _tool_turn(tuple(reversed(results)), overhead_tokens)
                 results = []
-            yield Unit((message,), overhead_tokens + message.content_tokens + message.picture_tokens)
+            flaw = _flaw(message) if excluded or failed or not sent.content else None
+            yield new(Unit, ((message,), overhead_tokens + content_tokens + picture_tokens, position, flaw))
     if results:
-        yield _unit(tuple(reversed(results)), overhead_tokens)
+        yield _tool_turn(tuple(reversed(results)), overhead_tokens)
 
 
-def _unit(messages: tuple[HistoryMessage, ...], overhead_tokens: int) -> Unit:
-    return Unit(messages, sum(overhead_tokens + message.sent_tokens for message in messages))
+def _flaw(message: HistoryMessage) -> LeftOutReason | None:
+    """Return why a message that neither calls tools nor answers a call can't be sent.
+
+    Empty is a reply that ended before its first token.
+    """
+    if message.excluded or message.failed:
+        return "excluded" if message.excluded else "failed"
+    return None if message.message.content or message.message.pictures else "empty"
+
+
+def _tool_turn(messages: tuple[HistoryMessage, ...], overhead_tokens: int) -> Unit:
+    """Return the unit of tool calls with their results, of which some may be missing."""
+    tokens = sum(overhead_tokens + message.sent_tokens for message in messages)
+    if any(message.excluded for message in messages):
+        flaw: LeftOutReason | None = "excluded"
+    else:
+        flaw = "incomplete_tool_turn" if _is_incomplete(messages) else None
+    return Unit(messages, tokens, messages[0].position, flaw)
+
+
+def _is_incomplete(messages: tuple[HistoryMessage, ...]) -> bool:
+    """Return whether a result has no call or a call no result; providers refuse both."""
+    calls = [call.id for message in messages for call in message.message.tool_calls]
+    results = [str(message.message.tool_call_id) for message in messages if message.message.role == "tool"]
+    return calls != results and sorted(calls) != sorted(results)
 
 
 def sendable(messages: Sequence[HistoryMessage]) -> tuple[HistoryMessage, ...]:

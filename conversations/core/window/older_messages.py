@@ -11,9 +11,10 @@ Of a request without tools no calls are part at all: many providers refuse them 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import attrgetter
 
 from conversations.core.errors import ConversationTooLong, PolicyFailed
 
@@ -66,14 +67,13 @@ def choose_older(
     # noted before a policy has the room in its hands
     room_tokens, beside_recall_tokens = room.tokens, room.tokens_beside_recall
     units = offered.sendable(group_into_units(newest_first, overhead_tokens=overhead_tokens))
-    chosen = _ask(policy, units, room, offered)
-    tokens = sum(unit.tokens for unit in chosen.values())
+    chosen, tokens = _ask(policy, units, room, offered)
     if tokens > room_tokens:
         raise ConversationTooLong(tokens_over=tokens - room_tokens)
     own_tokens = room_tokens if tokens > beside_recall_tokens else beside_recall_tokens
-    left_out = tuple(offered.left_out(chosen, own_tokens - tokens, overhead_tokens))
+    left_out = tuple(offered.left_out(chosen[0].position if chosen else None, own_tokens - tokens, overhead_tokens))
     return ChosenOlder(
-        messages=tuple(message for position in sorted(chosen) for message in chosen[position].messages),
+        messages=tuple([message for unit in chosen for message in unit.messages]),
         tokens=tokens,
         limit_tokens=own_tokens,
         unusable_tokens=own_tokens - tokens if any(each.reason == "does_not_fit" for each in left_out) else 0,
@@ -103,7 +103,10 @@ class _ToolTurn:
 
 @dataclass(slots=True)
 class _Offered:
-    """What was read, newest first: the units that can be sent, by position, and those that can't with the reason."""
+    """What was read, newest first: units that can't be sent with the reason, and by position those that can.
+
+    Of these a policy takes out what it chooses.
+    """
 
     pinned: Collection[int]
     tool_turn: _ToolTurn
@@ -116,8 +119,7 @@ class _Offered:
         pinned, tool_turn, units = self.pinned, self.tool_turn, self.units
         try:
             for unit in newest_first:
-                first = unit.messages[0]
-                calls_tools = bool(first.message.tool_calls)
+                calls_tools = bool(unit.messages[0].message.tool_calls)
                 if not calls_tools:  # what stands here divides the calls of two replies
                     tool_turn.taken_tokens = 0
                 if pinned and all(message.position in pinned for message in unit.messages):
@@ -125,19 +127,16 @@ class _Offered:
                 if flaw := unit.flaw or (tool_turn.refuses(unit) if calls_tools else None):
                     self.flawed.append((unit, flaw))
                     continue
-                units[first.position] = unit
+                units[unit.position] = unit
                 yield unit
         except Exception as error:
             self.reading_failed = error
             raise
 
-    def left_out(self, chosen: Mapping[int, Unit], free_tokens: int, overhead_tokens: int) -> Iterator[LeftOutMessage]:
+    def left_out(self, first_position: int | None, free_tokens: int, overhead_tokens: int) -> Iterator[LeftOutMessage]:
         """Yield what was not sent, newest first; of what lies before the window's beginning only the first unit."""
-        first_position = min(chosen, default=None)
         found = list(self.flawed)
         for position, unit in self.units.items():
-            if position in chosen:
-                continue
             is_before = first_position is None or position < first_position
             found.append((unit, _reason(unit, free_tokens, is_before=is_before)))
             if is_before:
@@ -154,21 +153,24 @@ def _reason(unit: Unit, free_tokens: int, *, is_before: bool) -> LeftOutReason:
     return "does_not_fit" if is_before else "oversized"
 
 
-def _ask(policy: WindowPolicy, units: Iterator[Unit], room: Room, offered: _Offered) -> dict[int, Unit]:
-    """Return by position what *policy* chooses. What goes wrong in it is its own failure, but not what reading does.
+def _ask(policy: WindowPolicy, units: Iterator[Unit], room: Room, offered: _Offered) -> tuple[list[Unit], int]:
+    """Return what *policy* chooses, oldest first, and its tokens.
 
-    Only a policy that refuses to drop may choose more than the room; of that no more is read than tells it.
+    What goes wrong in it is its own failure, but not what reading does. Only a policy that refuses to drop may choose
+    more than the room; of that no more is read than tells it.
     """
-    chosen: dict[int, Unit] = {}
+    chosen: list[Unit] = []
+    not_chosen = offered.units
     room_tokens, tokens = room.tokens, 0  # noted before the policy has the room in its hands
     try:
         for unit in policy.choose(units, room):
-            position = unit.position
-            if offered.units.get(position) is not unit or position in chosen:
+            if not_chosen.pop(unit.position, None) is not unit:
                 raise PolicyFailed(detail="the policy chose what it was not offered, or the same twice")
-            chosen[position] = unit
+            chosen.append(unit)
             tokens += unit.tokens
-            if tokens > room_tokens and not policy.refuses_to_drop:
+            if tokens <= room_tokens:
+                continue
+            if not policy.refuses_to_drop:
                 chose = f"{policy.to_json()['name']} chose {tokens} tokens"
                 raise PolicyFailed(detail=f"{chose} for a room of {room_tokens}")
             if tokens - room_tokens > MOST_TOKENS_OVER:
@@ -181,4 +183,4 @@ def _ask(policy: WindowPolicy, units: Iterator[Unit], room: Room, offered: _Offe
             raise PolicyFailed(detail=f"{type(policy).__qualname__} raised {error!r}") from error
     if offered.reading_failed:  # whatever the policy made of it
         raise offered.reading_failed
-    return chosen
+    return sorted(chosen, key=attrgetter("position")), tokens

@@ -199,13 +199,13 @@ class SlidingWindow(WindowPolicy):
     def _kept(self, older: Iterable[Unit], room: Room, mark_tokens: int) -> list[Unit] | None:
         """Return what there is from the anchor on, or None if the window has to be refilled."""
         kept: list[Unit] = []
-        tokens = skipped = 0
+        begins_at, left_tokens, skipped = room.anchor or 0, room.tokens, 0
         for unit in older:
-            if room.anchor is not None and unit.position < room.anchor:
-                return kept if _is_enough(tokens, mark_tokens) else None
-            if tokens + unit.tokens <= room.tokens:
+            if unit.position < begins_at:
+                return kept if _is_enough(room.tokens - left_tokens, mark_tokens) else None
+            if unit.tokens <= left_tokens:
                 kept.append(unit)
-                tokens += unit.tokens
+                left_tokens -= unit.tokens
             elif self.skip_oversized and unit.tokens > mark_tokens and skipped < MOST_SKIPPED:
                 skipped += 1
             else:
