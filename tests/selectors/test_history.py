@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from itertools import islice
 
 import pytest
 
 from conversations.core.prompt.messages import PromptToolCall
 from conversations.models import Conversation, Message
-from conversations.selectors.conversations.history import FIRST_CHUNK_ROWS, read_history
+from conversations.selectors.conversations.history import FIRST_CHUNK_ROWS, HistoryRow, Row, read_history
 from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db
@@ -30,8 +32,12 @@ def fill(conversation: Conversation, length: int, **fields) -> None:
         )
 
 
-def contents(rows) -> list[str]:
-    return [row.content for row in rows]
+def columns(rows: Iterable[Row]) -> list[HistoryRow]:
+    return [HistoryRow(*row) for row in rows]
+
+
+def contents(rows: Iterable[Row]) -> list[str]:
+    return [row.content for row in columns(rows)]
 
 
 def newest_first(length: int) -> list[str]:
@@ -62,7 +68,7 @@ def test_an_excluded_message_is_no_pin_but_is_read(conversation):
     fill(conversation, 3, pinned=[1], excluded=[1])
     history = read_history(conversation.pk, before=3)
     assert history.pins == []
-    assert [row.excluded for row in history.newest_first] == [False, True, False]
+    assert [row.excluded for row in columns(history.newest_first)] == [False, True, False]
 
 
 def test_it_does_not_read_other_branches_or_other_conversations(conversation):
@@ -106,6 +112,6 @@ def test_a_tool_call_and_its_result_come_back_as_they_were(conversation):
     fill(conversation, 2)
     Message.objects.filter(position=0).update(role="assistant", tool_calls=[CALL.to_json()])
     Message.objects.filter(position=1).update(role="tool", tool_call_id="call_1")
-    result, call = [row.to_history().message for row in read_history(conversation.pk, before=2).newest_first]
-    assert call.tool_calls == (CALL,)
-    assert (result.role, result.tool_call_id, result.tool_calls) == ("tool", "call_1", ())
+    result, call = columns(read_history(conversation.pk, before=2).newest_first)
+    assert json.loads(call.tool_calls or "") == [CALL.to_json()]
+    assert (result.role, result.tool_call_id, result.tool_calls) == ("tool", "call_1", None)

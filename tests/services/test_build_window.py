@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -7,14 +8,17 @@ from django.db import connection, transaction
 
 from conversations.core.errors import ConversationTooLong, MessageTooLong, PolicyFailed, SystemPromptTooLong
 from conversations.core.prompt.grounding_text import PromptPassage
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
+from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
 from conversations.models import Calibration, Message, Scenario
+from conversations.selectors.conversations.history import HistoryRow
 from conversations.services.language_models.calibration import known
 from conversations.services.language_models.model_context import model_context
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.messages.mark_message import pin_message
 from conversations.services.replies.end_reply import Ending, end_reply
-from conversations.services.windows.build_window import build_window, draft_message, stored_message
+from conversations.services.windows.build_window import StoredCounts, build_window, draft_message, stored_message
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.people import begin, make_user, post
 
@@ -216,3 +220,16 @@ def test_the_estimate_tells_of_a_policy_that_cannot_be_loaded(conversation):
     estimate = estimate_draft(user=conversation.owner, conversation=conversation, content="Hello")
     assert isinstance(estimate.error, PolicyFailed)
     assert estimate.budget_tokens > 0
+
+
+def test_a_row_becomes_what_the_classes_of_messages_make(conversation):
+    """They are made without them, which checks neither how many fields there are nor their order."""
+    call = PromptToolCall("call_1", "get_time", '{"city": "Paris"}')
+    rows = [
+        HistoryRow(7, 3, "assistant", "", 9, "o200k_base", json.dumps([call.to_json()]), failed=True),
+        HistoryRow(8, 4, "tool", "Noon", 2, "o200k_base", None, "call_1", excluded=True),
+    ]
+    assert list(StoredCounts(model_context(conversation.scenario)).of(rows)) == [
+        HistoryMessage(3, PromptMessage("assistant", "", tool_calls=(call,)), 9, id=7, failed=True),
+        HistoryMessage(4, PromptMessage("tool", "Noon", tool_call_id="call_1"), 2, id=8, excluded=True),
+    ]

@@ -11,7 +11,7 @@ import pytest
 from conversations.core.errors import MessageNotFound, ReplyInProgress
 from conversations.live.fanout import Subscriber, conversation_topic, subscribe
 from conversations.models import Conversation
-from conversations.selectors.conversations.history import read_history
+from conversations.selectors.conversations.history import HistoryRow, read_history
 from conversations.services.grounding.search_web import _previous_question
 from conversations.services.language_models.model_context import model_context
 from conversations.services.messages.edit_message import edit_message
@@ -157,7 +157,7 @@ def test_the_record_says_so_and_the_window_begins_there(conversation):
 
 def test_what_is_forgotten_is_not_read(conversation):
     history = read_history(conversation.pk, before=10, forgotten_before=4)
-    assert [row.content for row in history.newest_first] == ["Reply to three", "three"]
+    assert [HistoryRow(*row).content for row in history.newest_first] == ["Reply to three", "three"]
 
 
 def test_a_new_version_of_a_forgotten_message_brings_nothing_back(conversation):

@@ -6,16 +6,12 @@ builder takes longer to write these statements than PostgreSQL to answer them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import starmap
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 from django.db import connection
-
-from conversations.core.prompt.messages import PromptMessage, PromptToolCall
-from conversations.core.window.history import HistoryMessage
 
 from .pictures import SentPicture, pictures_of_conversation
 
@@ -28,7 +24,7 @@ ROWS_PAST_ANCHOR = 2  # a policy looks at the unit before it, which is one messa
 class HistoryRow(NamedTuple):
     """A message's columns that matter to a window. *tool_calls* is JSON, or None where there are none.
 
-    *picture_ids* name its pictures, and *pictures* are those that are there.
+    *pictures* are those of its pictures that are there.
     """
 
     id: int
@@ -41,35 +37,31 @@ class HistoryRow(NamedTuple):
     tool_call_id: str = ""
     excluded: bool = False
     failed: bool = False
-    picture_ids: list[int] | None = None
+    pictures: Sequence[SentPicture] | None = None
     as_pin: bool = False
-    pictures: tuple[SentPicture, ...] = ()
 
-    def to_history(self) -> HistoryMessage:
-        id_, position, role, content, content_tokens, _, tool_calls, tool_call_id, excluded, failed, _, _, _ = self
-        calls = tuple(map(PromptToolCall.from_json, json.loads(tool_calls))) if tool_calls else ()
-        # The database holds no other roles.
-        message = PromptMessage(role, content, None, calls, tool_call_id or None)  # type: ignore[arg-type]
-        return HistoryMessage(position, message, content_tokens, id_, excluded, failed)
 
+# What a query returns: the columns of a `HistoryRow`, without the names, which take longer to make and to take apart.
+Row = tuple[Any, ...]
+PICTURES, AS_PIN = HistoryRow._fields.index("pictures"), HistoryRow._fields.index("as_pin")
 
 # The columns in the order of `HistoryRow`. Arguments go by their place: by name, psycopg takes a tenth longer.
 PATH = """
 SELECT id, position, role, content, content_tokens, encoding, NULLIF(tool_calls, '[]')::text, tool_call_id, excluded,
-       state = 'failed', NULLIF(picture_ids, '{{}}'){as_pin}
+       state = 'failed', NULLIF(picture_ids, '{{}}'), {as_pin}
 FROM conversations_message
 WHERE conversation_id = %s AND active AND position < %s AND position >= %s
 """
-PINS = PATH.format(as_pin=", true") + "AND pinned AND NOT excluded ORDER BY position"
-NEWEST = PATH.format(as_pin="") + "ORDER BY position DESC LIMIT %s"
-PINS_AND_NEWEST = f"({PINS}) UNION ALL ({PATH.format(as_pin=', false')} ORDER BY position DESC LIMIT %s)"
+PINS = PATH.format(as_pin="true") + "AND pinned AND NOT excluded ORDER BY position"
+NEWEST = PATH.format(as_pin="false") + "ORDER BY position DESC LIMIT %s"
+PINS_AND_NEWEST = f"({PINS}) UNION ALL ({NEWEST})"
 
 
 class History(NamedTuple):
     """A conversation's path below a position: the pins on it, oldest first, and all of it, newest first."""
 
-    pins: list[HistoryRow]
-    newest_first: Iterator[HistoryRow]
+    pins: list[Row]
+    newest_first: Iterator[Row]
 
 
 def read_history(
@@ -89,14 +81,14 @@ def read_history(
     chunk_rows = _first_chunk_rows(before, anchor)
     read = partial(_read_newest, conversation_id, forgotten_before)
     if not has_pins:
-        return History([], _go_on(read, read(before, chunk_rows), chunk_rows))
+        return History([], chain.from_iterable(_chunks(read, read(before, chunk_rows), chunk_rows)))
     path = (conversation_id, before, forgotten_before)
     rows = _read(PINS_AND_NEWEST, conversation_id, (*path, *path, chunk_rows))
-    pins = [row for row in rows if row.as_pin]
-    return History(pins, _go_on(read, rows[len(pins) :], chunk_rows))
+    pins = [row for row in rows if row[AS_PIN]]
+    return History(pins, chain.from_iterable(_chunks(read, rows[len(pins) :], chunk_rows)))
 
 
-def read_pins(conversation_id: int, *, before: int, forgotten_before: int = 0) -> list[HistoryRow]:
+def read_pins(conversation_id: int, *, before: int, forgotten_before: int = 0) -> list[Row]:
     """Read the pins below position *before*, oldest first, and nothing else."""
     return _read(PINS, conversation_id, (conversation_id, before, forgotten_before))
 
@@ -108,39 +100,36 @@ def _first_chunk_rows(before: int, anchor: int | None) -> int:
     return min(before - anchor + ROWS_PAST_ANCHOR, LARGEST_CHUNK_ROWS)
 
 
-def _go_on(
-    read: Callable[[int, int], list[HistoryRow]], rows: list[HistoryRow], chunk_rows: int
-) -> Iterator[HistoryRow]:
-    """Yield *rows*, which are the first chunk, and then those of larger and larger ones."""
+def _chunks(read: Callable[[int, int], list[Row]], rows: list[Row], chunk_rows: int) -> Iterator[list[Row]]:
+    """Yield *rows*, which are the first chunk, and then larger and larger ones."""
     while True:
-        yield from rows
+        yield rows
         if len(rows) < chunk_rows:
             return
         chunk_rows = min(max(2 * chunk_rows, FIRST_CHUNK_ROWS), LARGEST_CHUNK_ROWS)
-        rows = read(rows[-1].position, chunk_rows)
+        _, last_position, *_ = rows[-1]
+        rows = read(last_position, chunk_rows)
 
 
-def _read_newest(conversation_id: int, forgotten_before: int, before: int, rows: int) -> list[HistoryRow]:
+def _read_newest(conversation_id: int, forgotten_before: int, before: int, rows: int) -> list[Row]:
     return _read(NEWEST, conversation_id, (conversation_id, before, forgotten_before, rows))
 
 
-def _read(statement: str, conversation_id: int, arguments: Sequence[int]) -> list[HistoryRow]:
+def _read(statement: str, conversation_id: int, arguments: Sequence[int]) -> list[Row]:
     with connection.cursor() as cursor:
         cursor.execute(statement, arguments)
-        found = list(starmap(HistoryRow, cursor.fetchall()))
-    return _with_pictures(conversation_id, found) if any(row.picture_ids for row in found) else found
+        found = cursor.fetchall()
+    return _with_pictures(conversation_id, found) if any(row[PICTURES] for row in found) else found
 
 
-def _with_pictures(conversation_id: int, rows: list[HistoryRow]) -> list[HistoryRow]:
-    """Return *rows* with their pictures, read in one further statement.
+def _with_pictures(conversation_id: int, rows: list[tuple[Any, ...]]) -> list[Row]:
+    """Return *rows* with their pictures in the place of the ids, read in one further statement.
 
     To join them in the first one made every window slower by a third, of conversations without pictures too.
     """
-    named = {picture_id for row in rows for picture_id in row.picture_ids or ()}
+    named = {picture_id for row in rows for picture_id in row[PICTURES] or ()}
     found = {picture.id: picture for picture in pictures_of_conversation(conversation_id, named)}
     return [
-        row._replace(pictures=tuple(found[each] for each in row.picture_ids if each in found))
-        if row.picture_ids
-        else row
+        (*row[:PICTURES], [found[each] for each in row[PICTURES] or () if each in found], *row[PICTURES + 1 :])
         for row in rows
     ]
