@@ -413,19 +413,25 @@ def record_entries(
 ) -> tuple[WindowEntry, ...]:
     """Return the entries of the prompt, in its order; a text that is not in the system message has 0 tokens."""
     kinds: tuple[EntryKind, ...] = ("system", "about_me", "notes")
+    new = tuple.__new__
 
     def entries(kind: EntryKind, messages: Iterable[HistoryMessage]) -> list[WindowEntry]:
         return [
-            WindowEntry(
-                kind,
-                sent.role,
-                overhead_tokens + content_tokens + picture_tokens,
-                id_,
-                position,
-                None,
-                picture_tokens,
-                pictures_sent,
-                _scaled_to(sent.pictures) if sent.pictures else (),
+            new(
+                WindowEntry,
+                (
+                    kind,
+                    sent.role,
+                    overhead_tokens + content_tokens + picture_tokens,
+                    id_,
+                    position,
+                    None,
+                    picture_tokens,
+                    pictures_sent,
+                    _scaled_to(sent.pictures) if sent.pictures else (),
+                    0,
+                    None,
+                ),
             )
             for position, sent, content_tokens, id_, _, _, picture_tokens, pictures_sent in messages
         ]
