@@ -17,6 +17,16 @@ DEAD_MS = 30_000
 STEP_MS = 1_000
 ANY_ANSWER = re.compile("/(sync|healthz)")
 ABOUT_ANOTHER = {"type": "conversation.writing", "conversation": str(uuid.uuid4()), "writing": True}
+COUNT_CHECKS = """() => {
+  const { fetch } = window;
+  Object.assign(window, { checks: 0, openChecks: 0 });
+  window.fetch = (address, ...options) => {
+    const isCheck = address === "/healthz";
+    window.checks += isCheck;
+    window.openChecks += isCheck;
+    return fetch(address, ...options).finally(() => { window.openChecks -= isCheck; });
+  };
+}"""
 
 
 class Sockets:
@@ -110,10 +120,14 @@ def test_it_is_replaced_soon_where_all_connections_that_are_kept_are_as_dead(pag
 
 def test_a_server_that_is_slow_by_http_too_is_waited_for(page, sockets):
     page.route("**/sync/**", lambda route: None)
+    page.evaluate(COUNT_CHECKS)
     ask_for_long_reply(page)
     sockets.forget()
     for _ in range(2 * DEAD_MS // STEP_MS):
         page.clock.run_for(STEP_MS)
+        # They are given up after seconds of the clock that is moved on, however soon the server answers.
+        wait_until(page, lambda: page.evaluate("openChecks === 0"))
+    assert page.evaluate("checks") > 0
     assert sockets.opened == 1
 
 
