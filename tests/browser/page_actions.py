@@ -19,6 +19,21 @@ from tests.support.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 T = TypeVar("T")
 LONG, ENDLESS = "count slowly to 12", "count slowly to 5000"
 CONVERSATION_PATH = re.compile(r"/c/[0-9a-f-]{36}/")
+# Asked for by the page itself whenever it has changed, where `expect` looks every half second.
+WHEN_CHANGED = """argument => new Promise(resolve => {{
+  const holds = {condition};
+  const observer = new MutationObserver(look);
+  function look() {{
+    if (holds(argument)) {{
+      observer.disconnect();
+      resolve(true);
+    }}
+  }}
+  observer.observe(document, {{ attributes: true, characterData: true, childList: true, subtree: true }});
+  look();
+}})"""
+HAS_REPLIES = """count => document.querySelectorAll('[data-role="assistant"]').length === count
+  && !document.querySelector('[data-state="streaming"]')"""
 
 
 @cache
@@ -104,8 +119,7 @@ def say(page: Page, content: str) -> Locator:
     composer(page).wait_for()  # it stands below the thread: a page that is still arriving has no replies to count
     before = replies(page).count()
     write(page, content)
-    expect(replies(page)).to_have_count(before + 1)
-    expect(streaming(page)).to_have_count(0)
+    wait_for_change(page, HAS_REPLIES, before + 1)
     return replies(page).last
 
 
@@ -121,6 +135,11 @@ def scroller(page: Page) -> Locator:
 
 def is_at_end(page: Page) -> bool:
     return bool(scroller(page).evaluate("e => e.scrollHeight - e.scrollTop - e.clientHeight < 3"))
+
+
+def wait_for_change(page: Page, condition: str, argument: object = None) -> None:
+    """Wait until *condition*, a function of JavaScript, is true of what stands on the page and *argument*."""
+    page.wait_for_function(WHEN_CHANGED.format(condition=condition), arg=argument)
 
 
 def wait_until(page: Page, condition: Callable[[], T]) -> T:

@@ -8,6 +8,7 @@ import re
 from playwright.sync_api import Request, expect
 
 from .page_actions import composer, messages, say, wait_until
+from .sidebar_actions import listed
 
 WEEK = dt.timedelta(days=7)
 LIST = "/conversations/?current="
@@ -17,6 +18,7 @@ def test_its_times_name_the_day_and_the_list_is_asked_for_again(page):
     page.clock.install()
     page.reload()
     say(page, "My name is Andrew")
+    expect(listed(page, "My name is Andrew")).to_be_visible()
     said_at = messages(page).first.locator("time").first
     clock = said_at.text_content() or ""
     asked: list[Request] = []

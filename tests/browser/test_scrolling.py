@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from .page_actions import messages, say
+from .page_actions import is_at_end, messages, say, wait_until
 
 pytestmark = pytest.mark.moving
 MAKE_LONG = """
@@ -44,11 +44,19 @@ def test_a_page_without_messages_is_read_from_its_top(signed_in):
     expect(page.get_by_role("button", name="Jump to the newest message")).to_be_hidden()
 
 
+def stands_still(page: Page, part: Locator) -> bool:
+    """Tell whether *part* is where it was, after two frames in which the page may follow what has come."""
+    before = part.bounding_box()
+    page.evaluate(TWO_FRAMES)
+    return part.bounding_box() == before
+
+
 def test_opening_what_was_thought_keeps_the_place(page: Page):
     for _ in range(2):
         say(page, "Please think about my holidays.")
     expect(page.get_by_role("button", name="Jump to the newest message")).to_be_hidden()
     line = messages(page).last.locator(".thinking-line")
+    wait_until(page, lambda: is_at_end(page) and stands_still(page, line))
     before = line.bounding_box()
     line.click()
     expect(messages(page).last.locator("[data-thinking-text]")).to_be_visible()

@@ -69,6 +69,7 @@ def test_the_palette_runs_commands_and_says_what_it_does_not_understand(page):
     page.keyboard.press("Escape")
     expect(palette(page)).to_be_hidden()
     page.keyboard.press("Control+k")
+    expect(field(page)).to_be_focused()  # it has its value before it is shown
     expect(field(page)).to_have_value("colour:red")
     page.keyboard.press("Control+a")
     page.keyboard.type("what would be sent")

@@ -15,6 +15,7 @@ def three(page):
         say(page, content)
         if content != "Trains to Bodø":
             new_conversation(page)
+    expect(listed(page, "Trains to Bodø")).to_be_visible()
     return page
 
 
