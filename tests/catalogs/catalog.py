@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def wanted(place: Place) -> Wanted:
     return said
 
 
+@cache  # it reads all files
 def _said_in(place: Place) -> Wanted:
     said: Wanted = {}
     for path in place.files():

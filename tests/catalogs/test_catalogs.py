@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+from functools import cache
 
 import pytest
 from babel.messages.mofile import read_mo
@@ -24,6 +25,7 @@ SPACE_WHERE_CHINESE_HAS_NONE = re.compile(r"[\u4e00-\u9fff] +[\u4e00-\u9fffï¼Œã€
 every_place = pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
 
 
+@cache
 def messages_of(place):
     return [message for message in stored(place) if message.id]
 

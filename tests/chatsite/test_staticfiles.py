@@ -3,7 +3,9 @@
 import re
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
+from django.test import override_settings
 
 from conversations.templatetags.modules import module_script
 from tests.support.source import PROJECT
@@ -12,14 +14,14 @@ IMPORT = re.compile(r"""^(?:import|export)\b[^"';(]*["'](\.[^"']+)["']""", re.MU
 HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
 
 
-@pytest.fixture
-def collected(settings, tmp_path):
-    """Return the folder that `make static` would fill."""
-    settings.STATIC_ROOT = tmp_path
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory):
+    """Return the folder that `make static` would fill. It takes seconds."""
+    folder = tmp_path_factory.mktemp("static")
     storage = {"BACKEND": "chatsite.configuration.staticfiles.ModuleManifestStorage"}
-    settings.STORAGES = {**settings.STORAGES, "staticfiles": storage}
-    call_command("collectstatic", interactive=False, verbosity=0)
-    return tmp_path
+    with override_settings(STATIC_ROOT=folder, STORAGES={**settings.STORAGES, "staticfiles": storage}):
+        call_command("collectstatic", interactive=False, verbosity=0)
+        yield folder
 
 
 def test_our_modules_import_each_other_by_hashed_names_that_are_there(collected):
