@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from conversations.core.recall.weights import MOST_TERMS
-from conversations.models.message_postings import CHUNK_PASSAGES
 
 from .stored_postings import COUNT_PASSAGES, PASSAGES_BY_LEXEME
 
@@ -20,36 +19,48 @@ MOST_COMPARED = 1_000  # those last talked in
 MOST_PROBES = 40_000  # of an index, to find the rarest lexemes of a long question
 MOST_UNSEEN = MOST_TERMS // 2  # lexemes that are in none of the conversations of that
 MOST_PASSAGES = 100_000  # of all that are chosen
-MOST_CHUNKS = 2_000  # of all of an owner's conversations, to read those that have a lexeme without asking each
+MOST_LISTED = 20_000  # entries of the owner's index, to read those that have a lexeme without asking each conversation
 K1 = 1.2
 B = 0.75
 
-# Of each conversation, in how many of its passages each lexeme is. What is in none is missing. One more than is asked
-# about says that there are others: to count them all would read each conversation that the owner ever had.
-# Where there are no others, the owner's index says which have a lexeme: it is few of them, and each has rows and pages
-# of its own. Else each that is asked about is looked at for each lexeme: with others a common one would be in too many.
+# Conversations of an owner that may be recalled from in another one.
+RECALLABLE = """
+SELECT conversation.id, conversation.last_active_at, index.passages, index.encoding
+FROM conversations_conversation conversation
+JOIN conversations_messageindex index ON index.conversation_id = conversation.id
+WHERE conversation.owner_id = %(owner)s AND conversation.id IS DISTINCT FROM %(besides)s
+  AND conversation.deleted_at IS NULL AND NOT conversation.kept_out_of_recall
+  AND conversation.temporary_until IS NULL AND index.passages > 0 AND index.search_language = %(language)s
+"""
+# Of each of them, in how many of its passages each lexeme is. What is in none is missing. How many the owner has is
+# counted by the index of the list, with those that can't be recalled, and up to one more than is asked about: each row
+# has a page of its own.
+# Where there are no more, the owner's index says which have a lexeme, and no other is read: they are few.
+# Else each that is asked about is looked at for each lexeme: a common one would be in too many.
 HAVING = f"""
-WITH newest AS MATERIALIZED (
-  SELECT conversation.id, conversation.last_active_at, index.passages, index.encoding
-  FROM conversations_conversation conversation
-  JOIN conversations_messageindex index ON index.conversation_id = conversation.id
-  WHERE conversation.owner_id = %(owner)s AND conversation.id IS DISTINCT FROM %(besides)s
-    AND conversation.deleted_at IS NULL AND NOT conversation.kept_out_of_recall
-    AND conversation.temporary_until IS NULL AND index.passages > 0 AND index.search_language = %(language)s
-  ORDER BY conversation.last_active_at DESC LIMIT %(most)s + 1
-), size AS MATERIALIZED (
-  SELECT count(*) AS counted, count(*) <= %(most)s AND coalesce(sum(1 + passages / {CHUNK_PASSAGES}), 0) + coalesce((
-    SELECT passages / {CHUNK_PASSAGES} FROM conversations_messageindex WHERE conversation_id = %(besides)s
-  ), 0) <= %(most_chunks)s AS is_small FROM newest
-), own AS (
-  SELECT * FROM newest ORDER BY last_active_at DESC LIMIT %(most)s
+WITH size AS MATERIALIZED (
+  SELECT count(*) AS counted FROM (
+    SELECT FROM conversations_conversation WHERE owner_id = %(owner)s AND deleted_at IS NULL
+    ORDER BY last_active_at DESC LIMIT %(most)s + 1
+  ) AS newest
+), listed AS MATERIALIZED (
+  SELECT conversation_id, lexeme, {COUNT_PASSAGES} AS passages FROM conversations_messagepostings
+  WHERE (SELECT counted <= %(most)s FROM size) AND owner_id = %(owner)s AND lexeme = ANY(%(lexemes)s::text[])
+  LIMIT %(most_listed)s + 1
+), few AS MATERIALIZED (
+  SELECT counted <= %(most)s AND (SELECT count(*) <= %(most_listed)s FROM listed) AS are_listed FROM size
+), own AS MATERIALIZED (
+  {RECALLABLE} AND (SELECT are_listed FROM few)
+    AND conversation.id = ANY(ARRAY(SELECT DISTINCT conversation_id FROM listed))
+  UNION ALL (
+    {RECALLABLE} AND NOT (SELECT are_listed FROM few) ORDER BY conversation.last_active_at DESC LIMIT %(most)s
+  )
 ), found AS (
-  SELECT conversation_id, lexeme, max({COUNT_PASSAGES}) AS passages FROM conversations_messagepostings
-  WHERE (SELECT is_small FROM size) AND owner_id = %(owner)s AND lexeme = ANY(%(lexemes)s::text[])
-  GROUP BY conversation_id, lexeme
+  SELECT conversation_id, lexeme, max(passages) AS passages FROM listed
+  WHERE (SELECT are_listed FROM few) GROUP BY conversation_id, lexeme
   UNION ALL
   SELECT own.id, found.* FROM own CROSS JOIN LATERAL ({PASSAGES_BY_LEXEME.format(conversation="own.id")}) AS found
-  WHERE NOT (SELECT is_small FROM size)
+  WHERE NOT (SELECT are_listed FROM few)
 )
 SELECT own.id, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8,
        (SELECT counted FROM size), found.lexeme, found.passages
@@ -125,7 +136,7 @@ def _compare(lexemes: Collection[str], asked: Mapping[str, Any], *, most: int) -
     found: dict[int, _Compared] = {}
     counted = 0
     with connection.cursor() as cursor:
-        limits = {"most": most, "most_chunks": MOST_CHUNKS}
+        limits = {"most": most, "most_listed": MOST_LISTED}
         cursor.execute(HAVING, {**asked, **limits, "lexemes": list(lexemes)})
         for pk, passages, encoding, last_active, counted, lexeme, having in cursor.fetchall():  # noqa: B007
             if pk not in found:
