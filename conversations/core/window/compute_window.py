@@ -148,8 +148,9 @@ def compute_window(
     if (over := shortest_text_tokens - fixed.left_tokens) > 0:
         raise TextSoFarTooLong(tokens_over=over)
     calls = _fit_calls(inputs, fixed.left_tokens - shortest_text_tokens)
-    summary = _fit_summary(inputs, fixed, fixed.left_tokens - shortest_text_tokens - calls.smallest_tokens)
-    left_tokens = fixed.left_tokens - calls.smallest_tokens - (summary.tokens if summary else 0)
+    calls_tokens = calls.smallest_tokens
+    summary = _fit_summary(inputs, fixed, fixed.left_tokens - shortest_text_tokens - calls_tokens)
+    left_tokens = fixed.left_tokens - calls_tokens - (summary.tokens if summary else 0)
     if policy.refuses_to_drop:
         chosen = _choose_older(inputs, fixed, older, Room(left_tokens - shortest_text_tokens, inputs.kept_anchor))
         text = _fit_text(inputs, left_tokens - chosen.tokens)
@@ -316,8 +317,12 @@ def _fit_calls(inputs: _Inputs, left_tokens: int) -> ToolSteps:
 
 def _fit_material(inputs: _Inputs, calls: ToolSteps, left_tokens: int) -> _Material:
     """Give the results a share of what is left, and the grounding its share of the budget as far as that is left."""
-    steps = calls.fit(int(left_tokens * RESULTS_SHARE)) if calls.messages else ()
-    results_tokens = sum(inputs.overhead_tokens + step.message.content_tokens for step in steps) - calls.smallest_tokens
+    steps: tuple[SentStep, ...] = ()
+    results_tokens = 0
+    if calls.messages:
+        steps = calls.fit(int(left_tokens * RESULTS_SHARE))
+        sent_tokens = sum(inputs.overhead_tokens + step.message.content_tokens for step in steps)
+        results_tokens = sent_tokens - calls.smallest_tokens
     share_tokens = int(inputs.budget_tokens * Decimal(str(inputs.policy.grounding_share)))
     grounding = pack_grounding(
         inputs.turn.newest.message.content,
@@ -404,12 +409,15 @@ def _render(
 ) -> Prompt:
     system_text = turn.system_texts.render()
     system = (PromptMessage("system", system_text),) if system_text else ()
+    question = turn.newest.message
+    if recall.text != question.content:
+        question = question._replace(content=recall.text)
     return (
         *system,
         *(pin.message for pin in fixed.pins),
         *((turn.summary.message,) if turn.summary and summary and summary.tokens else ()),
-        *(message.message for message in chosen.messages),
-        turn.newest.message._replace(content=recall.text),
+        *[message.message for message in chosen.messages],
+        question,
         *(step.message.message for step in material.steps),
         *((text.message.message, REQUEST_MESSAGE) if text else ()),
     )
@@ -440,7 +448,6 @@ def _record(
     prompt_tokens: int,
 ) -> WindowRecord:
     turn, language_model, policy = inputs.turn, inputs.language_model, inputs.policy
-    looked_up_tokens = material.grounding.tokens + recall.tokens
     first_position = _first_position(turn, fixed, chosen)
     left_out_steps = record_left_out_steps(turn.steps, material.steps, inputs.overhead_tokens)
     return WindowRecord(
@@ -459,7 +466,8 @@ def _record(
             pins=fixed.pins,
             summary=summary,
             older=chosen.messages,
-            newest=turn.newest._replace(content_tokens=turn.newest.content_tokens + looked_up_tokens),
+            newest=turn.newest,
+            looked_up_tokens=material.grounding.tokens + recall.tokens,
             steps=material.steps,
             text_so_far=text,
             overhead_tokens=inputs.overhead_tokens,

@@ -407,22 +407,27 @@ def record_entries(
     summary: SummaryRecord | None,
     older: Sequence[HistoryMessage],
     newest: HistoryMessage,
+    looked_up_tokens: int,
     steps: Sequence[SentStep],
     text_so_far: SentTextSoFar | None,
     overhead_tokens: int,
 ) -> tuple[WindowEntry, ...]:
-    """Return the entries of the prompt, in its order; a text that is not in the system message has 0 tokens."""
+    """Return the entries of the prompt, in its order; a text that is not in the system message has 0 tokens.
+
+    *looked_up_tokens* are those of what is sent with the newest message.
+    """
     kinds: tuple[EntryKind, ...] = ("system", "about_me", "notes")
     new = tuple.__new__
 
-    def entries(kind: EntryKind, messages: Iterable[HistoryMessage]) -> list[WindowEntry]:
+    def entries(kind: EntryKind, messages: Iterable[HistoryMessage], more_tokens: int = 0) -> list[WindowEntry]:
+        more_tokens += overhead_tokens
         return [
             new(
                 WindowEntry,
                 (
                     kind,
                     sent.role,
-                    overhead_tokens + content_tokens + picture_tokens,
+                    more_tokens + content_tokens + picture_tokens,
                     id_,
                     position,
                     None,
@@ -436,15 +441,15 @@ def record_entries(
             for position, sent, content_tokens, id_, _, _, picture_tokens, pictures_sent in messages
         ]
 
-    of_steps = entries("tool_step", (step.message for step in steps))
+    of_steps = entries("tool_step", [step.message for step in steps]) if steps else []
     return (
-        *(WindowEntry(kind, "system", tokens) for kind, tokens in zip(kinds, system, strict=True) if tokens),
-        *entries("pin", pins),
-        *([WindowEntry("summary", "user", summary.tokens)] if summary and summary.tokens else []),
+        *[WindowEntry(kind, "system", tokens) for kind, tokens in zip(kinds, system, strict=True) if tokens],
+        *(entries("pin", pins) if pins else ()),
+        *([WindowEntry("summary", "user", summary.tokens)] if summary and summary.tokens else ()),
         *entries("older", older),
-        *entries("newest", [newest]),
-        *(entry._replace(truncated_to=step.truncated_to) for entry, step in zip(of_steps, steps, strict=True)),
-        *_text_entries(text_so_far),
+        *entries("newest", [newest], looked_up_tokens),
+        *[entry._replace(truncated_to=step.truncated_to) for entry, step in zip(of_steps, steps, strict=True)],
+        *(_text_entries(text_so_far) if text_so_far else ()),
     )
 
 
@@ -455,13 +460,12 @@ def _scaled_to(pictures: Sequence[PromptPicture]) -> tuple[tuple[int, int], ...]
     return tuple((picture.width, picture.height) for picture in pictures)
 
 
-def _text_entries(text: SentTextSoFar | None) -> Iterator[WindowEntry]:
+def _text_entries(text: SentTextSoFar) -> Iterator[WindowEntry]:
     """Yield the entries of what a reply says so far, and of the request to go on behind it."""
-    if text:
-        reply, tokens = text.message, text.tokens - text.request_tokens
-        sent = WindowEntry("text_so_far", "assistant", tokens, reply.id, reply.position)
-        yield sent._replace(sent_from=text.start, sent_to=text.end)
-        yield WindowEntry("continue_request", "user", text.request_tokens)
+    reply, tokens = text.message, text.tokens - text.request_tokens
+    sent = WindowEntry("text_so_far", "assistant", tokens, reply.id, reply.position)
+    yield sent._replace(sent_from=text.start, sent_to=text.end)
+    yield WindowEntry("continue_request", "user", text.request_tokens)
 
 
 def record_left_out_steps(
@@ -498,6 +502,8 @@ def record_recall(
     packed: PackedRecall, count_text: CountText, *, is_looked_up: bool = False, error: str = ""
 ) -> RecallRecord:
     """Return what was recalled, each passage with the tokens of its text; heads and days are in the total."""
+    if not packed.included and not packed.left_out:
+        return RecallRecord(packed.tokens, packed.limit_tokens, is_looked_up=is_looked_up, error=error)
 
     def entry(passage: RecalledPassage, tokens: int) -> RecallEntry:
         return RecallEntry(
