@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,14 +12,14 @@ import pytest
 from django.db.backends.signals import connection_created
 from django.dispatch import receiver
 
-from tests.faults.databases import Database, new_database, prepare, server_address
+from tests.faults.databases import Database, server_address
+from tests.faults.prepared_databases import PreparedDatabases, prepared_databases
 from tests.support import unflushed_postgres
 from tests.support.hypothesis_profile import load_profile
 
 # The shell of Chromium draws the same pages without the windows around them, in two thirds of the time.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 TESTS = Path(__file__).parent
-PREPARED = "WINDOWSEAT_PREPARED"  # names the database that is `template` where a test runs other tests
 TOOLS = {
     "namespaces": (("unshare",), "needs unshare, of util-linux: apt-get install util-linux"),
     "curl": (("curl",), "needs curl: apt-get install curl"),
@@ -112,14 +111,26 @@ def postgres() -> Database:
 
 
 @pytest.fixture(scope="session")
-def template(postgres: Database) -> Iterator[Database]:
-    """A database that every whole site's is copied from: migrating each would take longer than the tests."""
-    if name := os.environ.get(PREPARED):
-        yield Database(name, postgres.address)
-        return
-    with new_database(postgres) as prepared:
-        prepare(prepared)
-        yield prepared
+def prepared(postgres: Database) -> Iterator[PreparedDatabases]:
+    """Databases that others are copied from: migrating each would take longer than the tests."""
+    with prepared_databases(postgres) as databases:
+        yield databases
+
+
+@pytest.fixture(scope="session")
+def template(prepared: PreparedDatabases) -> Database:
+    """A database that every whole site's is copied from."""
+    return prepared.used
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, prepared: PreparedDatabases
+) -> None:
+    """pytest-django's: let the database that this process tests with be a copy as well."""
+    from django.conf import settings
+
+    settings.DATABASES["default"].setdefault("TEST", {})["TEMPLATE"] = prepared.migrated.name
 
 
 @pytest.fixture(scope="session", autouse=True)

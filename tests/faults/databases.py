@@ -64,25 +64,31 @@ def new_database(server: Database, *, template: str = "template1", encoding: str
     """Make a database, and drop it with all its connections afterwards."""
     name = f"faults_{uuid.uuid4().hex[:12]}"
     locale = "" if encoding == "UTF8" else f" ENCODING {encoding} LOCALE 'C' LOCALE_PROVIDER libc"
-    server.rows(_statement("CREATE DATABASE {} TEMPLATE {}", name, template) + locale)
+    server.rows(statement("CREATE DATABASE {} TEMPLATE {}", name, template) + locale)
     try:
         yield Database(name, server.address)
     finally:
-        wait_for(lambda: _drop(server, name), f"autovacuum leaves {name}")
+        drop_database(server, name)
+
+
+def drop_database(server: Database, name: str) -> None:
+    """Drop the database of that *name* with all its connections."""
+    wait_for(lambda: _drop(server, name), f"autovacuum leaves {name}")
 
 
 def _drop(server: Database, name: str) -> bool:
-    """Drop the database; False while autovacuum is in it, whose process only a superuser may end."""
+    """Drop it; False while autovacuum is in it, whose process only a superuser may end."""
     try:
-        server.rows(_statement("DROP DATABASE {} WITH (FORCE)", name))
+        server.rows(statement("DROP DATABASE {} WITH (FORCE)", name))
     except psycopg.errors.InsufficientPrivilege:
         return False
     return True
 
 
-def prepare(database: Database) -> None:
+def prepare(database: Database, *, migrated: str = "") -> None:
+    """Let *database* be as a site leaves it that has been used. One named *migrated* is made as it was before."""
     subprocess.run(
-        [sys.executable, "-m", "tests.faults.prepare_database"],
+        [sys.executable, "-m", "tests.faults.prepare_database", *filter(None, [migrated])],
         cwd=PROJECT,
         env=os.environ | {"DATABASE_URL": database.url, "DJANGO_SETTINGS_MODULE": "chatsite.settings"},
         check=True,
@@ -90,5 +96,6 @@ def prepare(database: Database) -> None:
     )
 
 
-def _statement(template: str, *names: str) -> str:
+def statement(template: str, *names: str) -> str:
+    """Return *template* with quoted *names* in it."""
     return sql.SQL(template).format(*map(sql.Identifier, names)).as_string()

@@ -14,7 +14,6 @@ import sys
 
 import pytest
 
-from tests.conftest import PREPARED
 from tests.support.source import PROJECT
 
 STORIES = ["tests/browser/test_story.py"]
@@ -28,11 +27,8 @@ for address in ("198.51.100.1", "203.0.113.1"):
 """
 
 
-def run_apart(*command: str, **variables: str) -> dict[str, object]:
-    """Run a command of Python in a namespace of its own; return its exit code, its output and the packets to others.
-
-    Its environment has these *variables* as well.
-    """
+def run_apart(*command: str) -> dict[str, object]:
+    """Run a command of Python in a namespace of its own; return its exit code, its output and the packets to others."""
     apart = AS_ROOT if os.geteuid() == 0 else AS_USER
     module = [sys.executable, "-m", "tests.support.apart", *command]
     allowed = subprocess.run([*apart, "true"], capture_output=True, text=True, check=False)
@@ -40,8 +36,7 @@ def run_apart(*command: str, **variables: str) -> dict[str, object]:
         pytest.skip(
             f"needs network namespaces, which this machine does not allow ({allowed.stderr.strip()}): run as root"
         )
-    environment = os.environ | variables
-    done = subprocess.run([*apart, *module], cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([*apart, *module], cwd=PROJECT, capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
@@ -53,8 +48,7 @@ def test_a_packet_to_another_host_is_counted():
 
 @pytest.mark.namespaces
 @pytest.mark.browser
-def test_the_stories_of_a_user_ask_no_other_host(template):
-    prepared = {PREPARED: template.name}
-    outcome = run_apart("-m", "pytest", "--quiet", "-p", "no:cacheprovider", *STORIES, **prepared)
+def test_the_stories_of_a_user_ask_no_other_host():
+    outcome = run_apart("-m", "pytest", "--quiet", "-p", "no:cacheprovider", *STORIES)
     assert outcome["code"] == 0, outcome["said"]
     assert outcome["to_others"] == 0

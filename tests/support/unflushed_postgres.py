@@ -15,10 +15,15 @@ OWN_FOLDER = PROJECT / "var" / "test" / "postgres"  # may be deleted; a test's s
 LINES = "fsync = off\nfull_page_writes = off\n"
 
 
+def is_ours() -> bool:
+    """Tell whether the server that all tests share is the one in the tests' own folder."""
+    return bool(settings.DATABASES["default"].get("EMBEDDED_DIR") == OWN_FOLDER)
+
+
 @cache
 def skip_flushing() -> None:
     """Let the server that all tests share, which must run, flush nothing; but only one in the tests' own folder."""
-    if settings.DATABASES["default"].get("EMBEDDED_DIR") != OWN_FOLDER:
+    if not is_ours():
         return
     server = ServerPaths(OWN_FOLDER)
     configuration = OWN_FOLDER / "postgresql.auto.conf"
