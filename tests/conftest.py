@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import shutil
 from collections.abc import Iterator
@@ -131,6 +132,19 @@ def django_db_modify_db_settings(
     from django.conf import settings
 
     settings.DATABASES["default"].setdefault("TEST", {})["TEMPLATE"] = prepared.migrated.name
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """pytest-django's, which drops the database at the end: until then a thread of asgiref's has a connection to it.
+
+    That is the one thread in which `sync_to_async`, `aget` and the like of all tests are called. It lasts.
+    """
+    from asgiref.sync import sync_to_async
+    from django.db import connections
+
+    yield
+    asyncio.run(sync_to_async(connections.close_all)())
 
 
 @pytest.fixture(scope="session", autouse=True)
