@@ -3,8 +3,9 @@
     migrated  as its migrations leave one: for the tests' own databases
     used      with the default scenario as well: for whole sites
 
-To migrate takes seconds, to copy takes a tenth of one. Which code a database is of stands in its name. A process that
-uses it holds a lock, so that none is dropped meanwhile; those of other code are, before new ones are made.
+To migrate takes seconds, to copy takes a tenth of one. Which code a database is of, and whose role made it, stands in
+its name. A process that uses it holds a lock, so that none is dropped meanwhile; those of other code are, before new
+ones are made. Nothing else is ever dropped: the server may be one with databases that people need.
 """
 
 from __future__ import annotations
@@ -22,8 +23,14 @@ from tests.support.source import PROJECT
 
 from .databases import Database, drop_database, prepare, statement
 
-PREFIX = "prepared_"
+PREFIX = "windowseat_tests_"
 MADE_FROM = ("requirements.lock", "tests/faults/prepare_database.py", "chatsite/**/*.py", "conversations/**/*.py")
+# Of this role alone: it can neither copy nor drop those of another.
+FIND = """
+SELECT datname FROM pg_database
+WHERE datname ~ ('^' || %s || '[0-9a-f]{16}(_migrated|_unfinished)?$') AND pg_get_userbyid(datdba) = current_user
+ORDER BY datname
+"""
 Session = psycopg.Connection[tuple[Any, ...]]
 
 
@@ -36,7 +43,7 @@ class PreparedDatabases:
 @contextmanager
 def prepared_databases(server: Database) -> Iterator[PreparedDatabases]:
     """Yield those of the code as it is. On a server that is not the tests' own, the last process drops them."""
-    used = PREFIX + fingerprint()
+    used = PREFIX + fingerprint(server.address["user"])
     migrated = f"{used}_migrated"
     with psycopg.connect(dbname=server.name, autocommit=True, **server.address) as session:
         with one_at_a_time(session):
@@ -51,9 +58,9 @@ def prepared_databases(server: Database) -> Iterator[PreparedDatabases]:
                 drop_unused(session, server)
 
 
-def fingerprint() -> str:
-    """Return what is another for databases of other code."""
-    digest = hashlib.sha256()
+def fingerprint(role: str) -> str:
+    """Return what is another for databases of other code, or of another role."""
+    digest = hashlib.sha256(f"{role}\n".encode())
     for pattern in MADE_FROM:
         for path in sorted(PROJECT.glob(pattern)):
             digest.update(f"{path.relative_to(PROJECT)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
@@ -71,14 +78,17 @@ def one_at_a_time(session: Session) -> Iterator[None]:
 
 
 def names(session: Session) -> list[str]:
-    found = session.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [PREFIX])
-    return [name for (name,) in found]
+    """Return those that are there; of the same code *used* comes first."""
+    return [name for (name,) in session.execute(FIND, [PREFIX])]
 
 
 def drop_unused(session: Session, server: Database) -> None:
-    """Drop all that no process uses, those among them that were not finished."""
+    """Drop all that no process uses, those among them that were not finished.
+
+    *used* goes first: a process that is killed here leaves none that looks finished.
+    """
     for name in names(session):
-        used = "_".join(name.split("_")[:2])
+        used = name.removesuffix("_migrated").removesuffix("_unfinished")
         if session.execute("SELECT pg_try_advisory_lock(hashtext(%s))", [used]).fetchone() == (True,):
             drop_database(server, name)
             session.execute("SELECT pg_advisory_unlock(hashtext(%s))", [used])
