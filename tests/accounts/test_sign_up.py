@@ -19,6 +19,13 @@ def test_a_new_person_is_signed_in_and_is_no_one_special(client, sign_up):
     assert (bob.email, bob.is_staff, bob.is_superuser) == ("bob@example.org", False, False)
 
 
+def test_other_ways_in_are_set_off_only_where_there_are_some():
+    """Browsers take passkeys at localhost; they are for who has an account, so signing up has none to offer."""
+    browser = Client(SERVER_NAME="localhost")
+    assert 'class="other-ways"' in browser.get(reverse("account_login")).content.decode()
+    assert 'class="other-ways"' not in browser.get(reverse("account_signup")).content.decode()
+
+
 @pytest.mark.parametrize(("smtp_url", "is_said"), [("", False), ("smtp://mail.example.org", True)])
 def test_a_mail_is_said_to_be_sent_only_where_it_is(client, settings, sign_up, smtp_url, is_said):
     settings.SMTP_URL = smtp_url
