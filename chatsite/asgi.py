@@ -17,8 +17,9 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 
 from chatsite.large_forms import LargeFormRequest  # noqa: E402
-from chatsite.middleware.middleware_groups import GroupingHandler  # noqa: E402
 from chatsite.middleware.socket_origin import SiteOriginValidator  # noqa: E402
+from chatsite.middleware.threaded_handler import ThreadedHandler  # noqa: E402
+from conversations.live.database_threads import in_request_thread  # noqa: E402
 from conversations.live.redis_echo import redis_echo  # noqa: E402
 from conversations.runs.background_writer import summary_writer, title_writer  # noqa: E402
 from conversations.runs.backup_maker import BackupMaker  # noqa: E402
@@ -60,10 +61,11 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     await send({"type": "lifespan.shutdown.complete"})
 
 
-class DjangoApplication(GroupingHandler):
-    """Django, with middleware in groups and with large forms."""
+class DjangoApplication(ThreadedHandler):
+    """Django, with synchronous requests in one thread, with middleware in groups and with large forms."""
 
     request_class = LargeFormRequest
+    in_thread = staticmethod(in_request_thread)
 
 
 application = ProtocolTypeRouter(

@@ -9,8 +9,8 @@ docs/decisions/0108.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import Any, cast
 
@@ -37,12 +37,19 @@ class GroupingHandler(ASGIHandler):
     """Django's ASGI application, with middleware in groups."""
 
     def load_middleware(self, is_async: bool = False) -> None:
-        listed = settings.MIDDLEWARE
-        setattr(settings, "MIDDLEWARE", list(_group_paths(listed)))  # noqa: B010  # no setting may be assigned to
-        try:
+        with listed_middleware(_group_paths(settings.MIDDLEWARE)):
             super().load_middleware(is_async)
-        finally:
-            setattr(settings, "MIDDLEWARE", listed)  # noqa: B010
+
+
+@contextmanager
+def listed_middleware(paths: Iterable[str]) -> Iterator[None]:
+    """Let `MIDDLEWARE` be *paths* while a handler loads it."""
+    listed = settings.MIDDLEWARE
+    setattr(settings, "MIDDLEWARE", list(paths))  # noqa: B010  # no setting may be assigned to
+    try:
+        yield
+    finally:
+        setattr(settings, "MIDDLEWARE", listed)  # noqa: B010
 
 
 class MiddlewareGroup:

@@ -4,7 +4,9 @@ Sockets share the loop's own threads. The run worker has a crew of its own: when
 database, replies must still be saved and leases prolonged. And so has what renders many messages at once: one user's
 long conversation must not keep the others from sending. The indexer has one thread: whatever is there to be indexed, it
 takes no more of the process than that; and so have imports. Looking up has its own, too: people may keep millions of
-words to look in. So have requests at `/v1`, where a long body is counted; Django would start a thread for each.
+words to look in. So have requests at `/v1`, where a long body is counted; Django would start a thread for each. Pages
+and all other requests with a synchronous view have as many threads as there are of them: each gives up by itself where
+no connection becomes free, and none waits for another to do so.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ _indexer_threads = ThreadCrew("indexer", most_threads=1)
 _importer_threads = ThreadCrew("importer", most_threads=1)
 _look_up_threads = ThreadCrew("look-up", most_threads=3)
 _api_threads = ThreadCrew("api", most_threads=8)
+_request_threads = ThreadCrew("request", most_threads=256, idle_seconds=60)
 _is_served: ContextVar[bool] = ContextVar("is_served", default=False)
 _worker_threads = ThreadCrew("run-worker", most_threads=4)
 
@@ -58,6 +61,11 @@ def in_indexer_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
 def in_importer_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
     """Return *function* to be awaited, for the importer."""
     return _in(_importer_threads, long_work()(function))
+
+
+def in_request_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
+    """Return *function* to be awaited, for requests that run in one thread as a whole."""
+    return _in(_request_threads, function)
 
 
 def in_look_up_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:

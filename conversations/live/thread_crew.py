@@ -8,25 +8,34 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
+
+from .stack_room import with_stack_room
 
 R = TypeVar("R")
 _Function = Callable[[], Any]
-_Call = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", _Function]
+_Future = asyncio.Future[Any]
+_Call = tuple[asyncio.AbstractEventLoop, _Future, _Function]
+_Post = SimpleQueue[_Call | None]  # of one thread: what it is given
 
 
 class ThreadCrew:
-    """At most *most_threads* threads, each of which is started when a call would have to wait for the others."""
+    """At most *most_threads* threads, each of which is started when a call would have to wait for the others.
 
-    def __init__(self, name: str, *, most_threads: int) -> None:
-        self._name, self._most_threads = name, most_threads
-        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
+    The one that became idle last is given the next call. One that was given none for *idle_seconds* ends.
+    """
+
+    def __init__(self, name: str, *, most_threads: int, idle_seconds: float | None = None) -> None:
+        self._name, self._most_threads, self._idle_seconds = name, most_threads, idle_seconds
         self._lock = threading.Lock()
-        self._unfinished = 0
+        self._waiting: deque[_Call] = deque()  # while all threads are busy
+        self._idle: list[_Post] = []
         self._threads: list[threading.Thread] = []
+        self._started = 0
         self._has_ended = False
         _crews.append(self)
 
@@ -37,39 +46,64 @@ class ThreadCrew:
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[R] = loop.create_future()
+        call = loop, future, function
         with self._lock:
             if self._has_ended:
                 raise RuntimeError(f"the crew {self._name} has ended, as the process does")
-            if len(self._threads) < min(self._unfinished + 1, self._most_threads):
-                self._start_thread()
-            self._unfinished += 1
-            self._calls.put((loop, future, function))
+            if self._idle:
+                self._idle.pop().put(call)
+            elif len(self._threads) < self._most_threads:
+                self._start_thread(call)
+            else:
+                self._waiting.append(call)
         return future
 
     def end(self) -> None:
         """Wait until all that was called has been done, and end the threads."""
         with self._lock:
             self._has_ended = True
-        for _ in self._threads:
-            self._calls.put(None)
-        for thread in self._threads:
+            threads, idle, self._idle = tuple(self._threads), self._idle, []
+        for post in idle:
+            post.put(None)
+        for thread in threads:
             thread.join()
 
-    def _start_thread(self) -> None:
-        name = f"{self._name}_{len(self._threads)}"
-        thread = threading.Thread(target=self._work, name=name, daemon=True)  # `_end_crews` waits for it
+    def _start_thread(self, call: _Call) -> None:
+        post: _Post = SimpleQueue()
+        post.put(call)
+        name = f"{self._name}_{self._started}"
+        thread = threading.Thread(target=self._work, args=(post,), name=name, daemon=True)  # `_end_crews` waits for it
         thread.start()
+        self._started += 1
         self._threads.append(thread)
 
-    def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
-            self._answer(*call)
+    @with_stack_room
+    def _work(self, post: _Post) -> None:
+        while (call := self._next_call(post)) is not None:
+            self._answer(post, *call)
             del call  # what it refers to would live until the next one comes
 
-    def _answer(self, loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], function: _Function) -> None:
+    def _next_call(self, post: _Post) -> _Call | None:
+        """Return what this thread is given; None if it is to end."""
+        try:
+            return post.get(timeout=self._idle_seconds)
+        except Empty:
+            with self._lock:
+                if post in self._idle:
+                    self._idle.remove(post)
+                    self._threads.remove(threading.current_thread())
+                    return None
+        return post.get()  # in that very moment it was given one
+
+    def _answer(self, post: _Post, loop: asyncio.AbstractEventLoop, future: _Future, function: _Function) -> None:
         result, error = (None, None) if future.cancelled() else _outcome(function)
         with self._lock:  # before the loop learns of it, or its next call would start another thread
-            self._unfinished -= 1
+            if self._waiting:
+                post.put(self._waiting.popleft())
+            elif self._has_ended:
+                post.put(None)
+            else:
+                self._idle.append(post)
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(_set_outcome, future, result, error)
 

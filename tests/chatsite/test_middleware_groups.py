@@ -5,17 +5,20 @@ from __future__ import annotations
 import itertools
 import random
 import sys
+from functools import partial
 
 import pytest
-from asgiref.sync import SyncToAsync, async_to_sync
+from asgiref.sync import SyncToAsync, async_to_sync, iscoroutinefunction
 from django.core.exceptions import MiddlewareNotUsed, PermissionDenied
 from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpResponse
 from django.test import AsyncRequestFactory
+from django.urls import ResolverMatch
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 from chatsite.middleware.middleware_groups import NON_BLOCKING, GroupingHandler, _group_paths
+from chatsite.middleware.threaded_handler import SynchronousChain
 
 pytestmark = pytest.mark.urls(__name__)
 urlpatterns = []
@@ -55,10 +58,10 @@ def refuse_to_be_used(_self, _get_response):
 
 @sync_and_async_middleware
 def between(get_response):
-    async def answer(request):
+    async def answer_async(request):
         return await get_response(request)
 
-    return answer
+    return answer_async if iscoroutinefunction(get_response) else get_response
 
 
 @pytest.fixture
@@ -91,12 +94,14 @@ def test_the_same_is_called_and_answered_in_the_same_order(seed, settings, monke
         return HttpResponse("page")
 
     monkeypatch.setattr(ASGIHandler, "resolve_request", lambda *_: (view, (), {}))
+    chain = SynchronousChain()
+    asked = [async_to_sync(handler.get_response_async) for handler in (ASGIHandler(), GroupingHandler())]
     answers = []
-    for handler in (ASGIHandler(), GroupingHandler()):
+    for ask in (*asked, partial(chain.get_response_of, ResolverMatch(view, (), {}))):
         seen.clear()
-        response = async_to_sync(handler.get_response_async)(AsyncRequestFactory().get("/"))
+        response = ask(AsyncRequestFactory().get("/"))
         answers.append((list(seen), response.status_code, response.content))
-    assert answers[0] == answers[1]
+    assert answers[0] == answers[1] == answers[2]
     assert names == settings.MIDDLEWARE
 
 

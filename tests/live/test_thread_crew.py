@@ -44,8 +44,8 @@ def make_crew():
     """A function that makes a crew, which is gone after the test."""
     made = []
 
-    def make(most_threads=2):
-        made.append(ThreadCrew("testers", most_threads=most_threads))
+    def make(most_threads=2, idle_seconds=None):
+        made.append(ThreadCrew("testers", most_threads=most_threads, idle_seconds=idle_seconds))
         return made[-1]
 
     yield make
@@ -106,6 +106,33 @@ async def test_threads_are_started_as_far_as_they_are_needed(make_crew):
     assert len(crew._threads) == 3
     may_end.set()
     assert await asyncio.gather(*waiting) == [True] * 7
+
+
+async def test_the_thread_that_became_idle_last_is_called_first(make_crew):
+    crew = make_crew(most_threads=3)
+    may_end = [threading.Event() for _ in range(3)]
+    waiting = [crew.call(lambda event=event: event.wait() and threading.get_ident()) for event in may_end]
+    idents = []
+    for event, each in zip(may_end, waiting, strict=True):
+        event.set()
+        idents.append(await each)
+    assert len({*idents}) == 3
+    assert [await crew.call(threading.get_ident) for _ in range(3)] == [idents[-1]] * 3
+
+
+async def test_threads_that_are_given_nothing_end(make_crew):
+    crew, may_end = make_crew(most_threads=3, idle_seconds=0.01), threading.Event()
+    waiting = [crew.call(may_end.wait) for _ in range(5)]
+    may_end.set()
+    await asyncio.gather(*waiting)
+    await wait_in_loop(lambda: crew._threads == [])
+    assert await crew.call(lambda: 1) == 1
+
+
+async def test_no_call_is_lost_while_threads_end(make_crew):
+    crew = make_crew(most_threads=3, idle_seconds=0)
+    for number in range(2_000):
+        assert await crew.call(lambda number=number: number) == number
 
 
 async def test_a_call_that_is_cancelled_before_it_begins_is_not_made(make_crew):

@@ -14,6 +14,7 @@ from prometheus_client import start_http_server
 
 from chatsite.postgres.connection import begin_serving, end_waits
 from conversations.live.redis_echo import redis_echo
+from conversations.live.stack_room import with_stack_room
 from conversations.management.announcements import LongRunningCommand, announce
 from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.management.main_process import MainProcess, add_descriptor
@@ -42,6 +43,7 @@ class Command(LongRunningCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_descriptor(parser, "--line")
 
+    @with_stack_room
     def handle(self, *, line: int | None, **options: Any) -> None:
         """Work alone, or for a main process that has looked at the database and shows the metrics of all."""
         return_freed_memory()

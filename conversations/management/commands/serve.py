@@ -18,6 +18,7 @@ from django.db import DatabaseError, connections
 from chatsite.accounts.sign_up.first_admin import first_admin_url
 from chatsite.command_line import own_command
 from chatsite.postgres.connection import begin_serving, end_waits
+from conversations.live.stack_room import with_stack_room
 from conversations.management.announcements import LongRunningCommand, announce
 from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.management.http_protocol import HttpProtocol
@@ -166,6 +167,7 @@ def serve_beside_others(listener: socket.socket, main_process: MainProcess) -> N
     serve(listener, say_ready=main_process.say_ready, say_stopping=lambda: None)
 
 
+@with_stack_room
 def serve(listener: socket.socket, *, say_ready: Callable[[], None], say_stopping: Callable[[], None]) -> None:
     """Answer requests until the process is told to stop; then let running requests end."""
     with suppress(KeyboardInterrupt):

@@ -172,7 +172,13 @@ def refuse_large_bodies(get_response: Callable[..., Any]) -> Callable[..., Any]:
         return response
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        response: HttpResponseBase = get_response(request)  # without ASGI, as in tests, no request is marked
+        if not isinstance(request, ASGIRequest):  # as in tests: no request is marked
+            return cast(HttpResponseBase, get_response(request))
+        if MARK in request.scope:
+            return _refusal(request)
+        response: HttpResponseBase = get_response(request)
+        if response.streaming:
+            note_stream(request)
         return response
 
     return answer_async if iscoroutinefunction(get_response) else answer
