@@ -39,6 +39,7 @@ from conversations.core.errors import (
 )
 from conversations.models import ApiKey, Conversation, Document, Folder, Message, Picture, Scenario, Share, ToolCall
 from conversations.models.revocable import is_open_now
+from conversations.selectors.conversations.page_contents import PAGE_CONTENTS
 from conversations.services.retention.put_off import put_off_deletion
 
 Person = AbstractBaseUser | AnonymousUser
@@ -54,6 +55,9 @@ IS_OWNED = (
     "OR conversations_conversation.temporary_until > statement_timestamp())"
 )
 OWNED = CompiledQuery(Conversation.objects.select_related("scenario"), f"WHERE {IS_OWNED}")
+OWNED_PAGE = CompiledQuery(
+    Conversation.objects.select_related("scenario").annotate(**PAGE_CONTENTS), f"WHERE {IS_OWNED}"
+)
 
 
 def require_admitted(user: Person) -> None:
@@ -84,12 +88,12 @@ def _refuse_unless_admitted(admission: Admission) -> None:
         raise refusal
 
 
-def find_conversation(user: Person, public_id: uuid.UUID) -> Conversation:
-    """Return the conversation that *user*, who is admitted, owns.
+def find_conversation(user: Person, public_id: uuid.UUID, *, for_page: bool = False) -> Conversation:
+    """Return the conversation that *user*, who is admitted, owns; *for_page* with what `page_contents` tells.
 
     Raises `ConversationNotFound` also if it is someone else's. Retention does not delete it on the same day.
     """
-    if (found := OWNED.first(public_id, user.pk)) is None:
+    if (found := (OWNED_PAGE if for_page else OWNED).first(public_id, user.pk)) is None:
         raise ConversationNotFound
     found.owner = user  # type: ignore[assignment]  # loaded already, so it is not read again
     if found.retention_ends_at:

@@ -61,6 +61,11 @@ def effective_limits(user: User) -> EffectiveLimits:
     return _resolve(rules, site_budget=SiteBudget(**{name: budget[name] for name in MONEY}) if budget else None)
 
 
+def settings_limits() -> EffectiveLimits:
+    """Return the limits of every user where no limit and no budget is stored."""
+    return _resolve({})
+
+
 def inherited_limits(limits: Limits) -> EffectiveLimits:
     """Return the limits that apply where *limits*, of a user, a role or the site, are empty."""
     user = limits.user if limits.user_id is not None else None

@@ -19,7 +19,7 @@ register = template.Library()
 def retention_of(user: User) -> dict[str, Any]:
     """Return the rules that apply to the user, what is deleted soon, and the holds in force; empty without any."""
     days, rules = rules_for(user)
-    next_ones, holds = list_deleted_soon(user, limit=1), holds_about(user)
+    next_ones, holds = list_deleted_soon(user, limit=1), holds_about(user.pk)
     if not (days or rules or next_ones or holds):
         return {}
     return {

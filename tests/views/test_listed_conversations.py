@@ -86,12 +86,10 @@ def test_what_asks_and_what_writes_stands_on_top_and_leaves_its_place_under_its_
     }
 
 
-def test_those_on_top_take_one_statement_each_beside_that_of_the_list(
-    request_of_alice, alice, django_assert_num_queries
-):
+def test_the_list_takes_one_statement_where_there_is_no_folder(request_of_alice, alice, django_assert_num_queries):
     for number in range(3):
         talk(alice, f"Running {number}", state="running")
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         listed_conversations(request_of_alice, current=None)
 
 

@@ -8,12 +8,26 @@ from enum import Enum
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
-from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Value
+from django.db.models import (
+    BigIntegerField,
+    CharField,
+    Count,
+    DateTimeField,
+    Exists,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    UUIDField,
+    Value,
+)
 
 from chatsite.accounts.models import User
 from chatsite.postgres.compiled_queryset import compiled_queryset
 from conversations.models import Conversation, Document, Folder, Run
 from conversations.models.run import RunState
+from conversations.selectors.retention.holds import holds_about
+from conversations.selectors.retention.notices import NO_NOTICES, RetentionNotices, deleted_soon_of
 
 from .list_pages import PageEnd, newest_first, read_page, that_follow
 
@@ -131,6 +145,7 @@ class ListedConversation(NamedTuple):
 
 
 LISTED = ListedConversation._fields
+BESIDE_LIST = "beside"
 
 
 class ActiveConversation(NamedTuple):
@@ -150,43 +165,69 @@ class ActiveConversation(NamedTuple):
 
 
 class FirstOfList(NamedTuple):
-    """What the first page of the list has beside folders: those *under_dates* and *starred*, the newest first."""
+    """What the first page of the list has: those *under_dates* and *starred*, the newest first, and those *active*.
+
+    Folders are read only if it *has_folders*.
+    """
 
     under_dates: list[ListedConversation]
     starred: list[ListedConversation]
     active: list[ActiveConversation]
+    has_folders: bool
+    notices: RetentionNotices
 
 
 def first_of_list(owner_id: int, *, under_dates: int, starred: int) -> FirstOfList:
     """Return all of it with one statement: at most so many of the first two, as `list_conversations` finds them.
 
-    And all `active_conversations`.
+    And all `active_conversations`, and the owner's `retention_notices`.
     """
     rows = _rows_of_first.all(owner_id, under_dates=under_dates, starred=starred)
     in_place: dict[str, list[ListedConversation]] = {Place.UNDER_DATES.value: [], Place.STARRED.value: []}
     active: list[tuple[Any, ...]] = []
+    has_folders, notices = False, NO_NOTICES
     for row in rows:
         *columns, part, pk = row
         if part in in_place:
             in_place[part].append(ListedConversation(*columns))
+        elif part == BESIDE_LIST:
+            _, _, _, has_folders, has_holds, deleted_soon = columns
+            notices = RetentionNotices(deleted_soon or 0, has_holds)
         else:
             active.append((pk, ActiveConversation(*row[:-1])))
     for found in in_place.values():
         found.sort(key=attrgetter("last_active_at", "public_id"), reverse=True)
     in_order = [each for _, each in sorted(active, key=itemgetter(0))]
-    return FirstOfList(in_place[Place.UNDER_DATES.value], in_place[Place.STARRED.value], in_order)
+    places = in_place[Place.UNDER_DATES.value], in_place[Place.STARRED.value]
+    return FirstOfList(*places, in_order, has_folders, notices)
 
 
 @compiled_queryset
 def _rows_of_first(owner_id: int, *, under_dates: int, starred: int) -> QuerySet[Conversation, tuple[Any, ...]]:
-    """Return `LISTED`, the place or the state, and an id."""
+    """Return `LISTED`, the place or the state, and an id; in one row what is `_beside_list`."""
 
     def first_in(place: Place, limit: int) -> QuerySet[Conversation, tuple[Any, ...]]:
         found = _listed(owner_id, place).annotate(part=Value(place.value, CharField()))
         return newest_first(found).values_list(*LISTED, "part", "pk")[:limit]
 
     in_places = first_in(Place.UNDER_DATES, under_dates), first_in(Place.STARRED, starred)
-    return in_places[0].union(in_places[1], *_runs_of_active(owner_id), all=True)
+    return in_places[0].union(in_places[1], *_runs_of_active(owner_id), _beside_list(owner_id), all=True)
+
+
+def _beside_list(owner_id: int) -> QuerySet[User, tuple[Any, ...]]:
+    """Return a row in which the last three of `LISTED` are: has folders, has holds, how many are deleted soon."""
+    soon = deleted_soon_of(owner_id).order_by().values("owner").annotate(count=Count("pk")).values("count")
+    owner = User.objects.filter(pk=owner_id).order_by()
+    return owner.values_list(
+        Value(None, UUIDField()),
+        Value("", CharField()),
+        Value(None, DateTimeField()),
+        Exists(Folder.objects.filter(owner_id=owner_id)),
+        Exists(holds_about(owner_id)),
+        Subquery(soon, BigIntegerField()),
+        Value(BESIDE_LIST, CharField()),
+        "pk",
+    )
 
 
 def active_conversations(owner_id: int) -> list[ActiveConversation]:

@@ -177,6 +177,9 @@ class MessagePage(NamedTuple):
         return self.messages[-1].position if self.messages else 0
 
 
+NO_MESSAGES = MessagePage([], has_older=False)
+
+
 def thread_page(conversation: Conversation, *, before: int | None = None, limit: int = PAGE_MESSAGES) -> MessagePage:
     """Return the last *limit* messages, or those before position *before*."""
     if before is None:

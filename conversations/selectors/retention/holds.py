@@ -17,10 +17,10 @@ def holds_on(conversation: Conversation) -> QuerySet[LegalHold]:
     return IN_FORCE.filter(Q(conversation=conversation.pk) | Q(user=conversation.owner_id))
 
 
-def holds_about(user: User) -> QuerySet[LegalHold]:
+def holds_about(user_id: int) -> QuerySet[LegalHold]:
     """Return the holds on the user, or on conversations of the user, newest first."""
-    return IN_FORCE.filter(Q(user=user) | Q(conversation__owner=user)).select_related("conversation")
+    return IN_FORCE.filter(Q(user=user_id) | Q(conversation__owner=user_id)).select_related("conversation")
 
 
 def is_anything_held(user: User) -> bool:
-    return holds_about(user).exists()
+    return holds_about(user.pk).exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from chatsite.accounts.models import User
 from conversations.models import Conversation
@@ -31,6 +32,9 @@ class RetentionNotices(NamedTuple):
     has_holds: bool
 
 
+NO_NOTICES = RetentionNotices(deleted_soon=0, has_holds=False)
+
+
 def retention_notices(user: User) -> RetentionNotices:
     """Return both by one statement: pages with the list ask for them, and most users have neither."""
     with connection.cursor() as cursor:
@@ -39,5 +43,9 @@ def retention_notices(user: User) -> RetentionNotices:
 
 def list_deleted_soon(user: User, *, limit: int | None = None) -> list[Conversation]:
     """Return the conversations of which the user has been told that they are deleted soon, the next one first."""
-    soon = Conversation.objects.filter(UNDER_RETENTION, owner_id=user.pk, retention_ends_at__isnull=False)
-    return list(soon.order_by("retention_ends_at")[:limit])
+    return list(deleted_soon_of(user.pk).order_by("retention_ends_at")[:limit])
+
+
+def deleted_soon_of(owner_id: int) -> QuerySet[Conversation]:
+    """Return those of which *owner_id* has been told."""
+    return Conversation.objects.filter(UNDER_RETENTION, owner_id=owner_id, retention_ends_at__isnull=False)

@@ -37,9 +37,13 @@ def load_listed_prices() -> None:
         configured.unit_prices(timezone.now())
 
 
-def all_unit_prices(at: dt.datetime) -> Mapping[str, UnitPrices | None]:
-    """Return the prices that hold at *at* for each configured language model, in their order: one statement for all."""
-    set_prices = {price.language_model: price for price in _newest_of_each.all(_day(at))}
+def all_unit_prices(at: dt.datetime, *, has_set_prices: bool = True) -> Mapping[str, UnitPrices | None]:
+    """Return the prices that hold at *at* for each configured language model, in their order.
+
+    With one statement for all, or none if it is known that an admin has set no price.
+    """
+    newest = _newest_of_each.all(_day(at)) if has_set_prices else []
+    set_prices = {price.language_model: price for price in newest}
     return {
         name: admin_unit_prices(set_prices[name]) if name in set_prices else _listed(name, at)
         for name in language_models()

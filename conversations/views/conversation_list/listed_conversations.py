@@ -6,7 +6,6 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from operator import attrgetter
 from typing import Any, cast
 
@@ -19,6 +18,7 @@ from chatsite.accounts.models import User
 from conversations.models import Conversation, Folder
 from conversations.selectors.conversations.conversation_list import (
     ActiveConversation,
+    FirstOfList,
     Place,
     active_conversations,
     first_of_list,
@@ -27,7 +27,7 @@ from conversations.selectors.conversations.conversation_list import (
     starred_in_folder,
 )
 from conversations.selectors.conversations.list_pages import PageEnd
-from conversations.selectors.retention.notices import retention_notices
+from conversations.selectors.retention.notices import RetentionNotices, retention_notices
 from conversations.views.http import parameters
 
 from .date_groups import Group, Listed, group_by_date
@@ -59,13 +59,14 @@ class ListedConversations:
     """One page of the list: *groups*, of which the first page has those on top. Empty ones are there: entries move in.
 
     *active* are all conversations that await approval or write, also those that are not shown. *before* asks for the
-    next page; *current* is the conversation that the user looks at.
+    next page; *current* is the conversation that the user looks at. *notices* are read with the first page.
     """
 
     groups: list[KindGroup | Group]
     active: list[ActiveConversation]
     before: PageEnd | None
     current: uuid.UUID | None
+    notices: RetentionNotices | None
 
     @property
     def is_empty(self) -> bool:
@@ -94,14 +95,15 @@ def listed_conversations(
     """Return the first page of the list, or the one after the end of another."""
     user = cast(User, request.user)
     found: Sequence[Listed]
-    starred: Sequence[Listed] = []
+    first: FirstOfList | None = None
     if before is None:
-        found, starred, active = first_of_list(user.pk, under_dates=CONVERSATIONS_PER_PAGE, starred=STARRED_AT_FIRST)
+        first = first_of_list(user.pk, under_dates=CONVERSATIONS_PER_PAGE, starred=STARRED_AT_FIRST)
+        found, active = first.under_dates, first.active
     else:
         found = list_conversations(user, before=before, limit=CONVERSATIONS_PER_PAGE)
         active = active_conversations(user.pk)
     until = PageEnd.of(found, limit=CONVERSATIONS_PER_PAGE)
-    on_top = [each for each in active if before is None]
+    on_top = active if first else []
     # A group all of which stands on top is there, too: they go back to it.
     placed = [each for each in on_top if (until is None or each.last_active_at >= until.moment) and not _place_of(each)]
     ids = {each.public_id for each in active}
@@ -110,12 +112,16 @@ def listed_conversations(
     in_order = sorted(undated, key=attrgetter("last_active_at"), reverse=True)
     by_date = group_by_date(in_order, zone=parameters.time_zone(request), shown_until=before and before.moment)
     on_every_page = [_without(group, ids) for group in by_date]
-    on_top_of_dates = [] if before else [_starred_group(starred, ids), *_folder_groups(user, ids)]
+    above: list[KindGroup | Group] = []
+    if first:
+        above += [*_active_groups(on_top), _starred_group(first.starred, ids)]
+        above += _folder_groups(user, ids) if first.has_folders else []
     return ListedConversations(
-        groups=[*([] if before else _active_groups(on_top)), *on_top_of_dates, *on_every_page],
+        groups=[*above, *on_every_page],
         active=active,
         before=until,
         current=current,
+        notices=first.notices if first else None,
     )
 
 
@@ -173,9 +179,19 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     """Context processor: what stands around every page in the shell, read when a template asks for it."""
     match = request.resolver_match
     current = match.kwargs.get("public_id") if match else None
+    shown: list[ListedConversations] = []
+
+    def show_list() -> ListedConversations:
+        shown.append(listed_conversations(request, current=current))
+        return shown[0]
+
+    def find_notices() -> RetentionNotices:
+        read = shown[0].notices if shown else None
+        return read or retention_notices(cast(User, request.user))
+
     return {
-        "listed": SimpleLazyObject(partial(listed_conversations, request, current=current)),
-        "retention": SimpleLazyObject(lambda: retention_notices(cast(User, request.user))),
+        "listed": SimpleLazyObject(show_list),
+        "retention": SimpleLazyObject(find_notices),
         "socket_path": SOCKET_PATH,
         "most_megabytes": settings.DOCUMENT_MEGABYTES,
         "most_picture_megabytes": settings.PICTURE_MEGABYTES,

@@ -12,6 +12,7 @@ from chatsite.accounts.models import User
 from chatsite.addresses import address_of
 from conversations.models import Conversation
 from conversations.providers.catalog.language_models import ConfiguredModel
+from conversations.selectors.conversations.page_contents import page_contents
 from conversations.services.language_models.model_choice import ModelChoice, choose_model, offered_models
 from conversations.services.language_models.prices import all_unit_prices
 from conversations.wording.model_labels import EFFORT_LABELS
@@ -94,7 +95,9 @@ def model_menu(conversation: Conversation, user: User) -> ModelMenu:
 
 def model_rows(conversation: Conversation, user: User) -> tuple[ModelRow, ...]:
     """Return the models on offer to *user*, with today's prices. Their effort goes with them where they accept it."""
-    prices, chosen = all_unit_prices(timezone.now()), choose_model(conversation).configured
+    has_set_prices = page_contents(conversation).has_prices
+    prices = all_unit_prices(timezone.now(), has_set_prices=has_set_prices)
+    chosen = choose_model(conversation).configured
     of_scenario = choose_model(Conversation(owner=user, scenario=conversation.scenario)).configured
     return tuple(
         ModelRow(

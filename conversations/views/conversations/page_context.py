@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
-from chatsite.accounts.limits import effective_limits
+from chatsite.accounts.limits import effective_limits, settings_limits
 from chatsite.addresses import address_of
 from conversations.core.window.window_record import WindowRecord
 from conversations.forms.tool_choice import chosen_tools
@@ -22,8 +22,10 @@ from conversations.models import Conversation, Folder, Scenario
 from conversations.models.conversation import TEMPORARY, UNTITLED
 from conversations.providers.catalog.language_models import demo_is_used
 from conversations.selectors.conversations.documents import documents_count
+from conversations.selectors.conversations.page_contents import page_contents
 from conversations.selectors.conversations.scenarios import list_choices
 from conversations.selectors.conversations.thread import (
+    NO_MESSAGES,
     MessagePage,
     ThreadMessage,
     thread_page,
@@ -34,6 +36,7 @@ from conversations.selectors.conversations.web_search import searches_web, web_s
 from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage, current_coverage
 from conversations.selectors.figures.own_usage import totals_of_conversation
+from conversations.selectors.figures.totals import Totals
 from conversations.selectors.retention.holds import holds_on
 from conversations.selectors.review.readings import newest_reading
 from conversations.services.conversations.conversations import KEPT_TEMPORARILY
@@ -96,9 +99,10 @@ def thread_context(request: HtmxRequest, conversation: Conversation, *, place: T
     And the line above which it no longer sees them. Between a place and the newest there may be others, which are not
     on the page: *gap_position* is then the last position before them.
     """
-    record = last_window(conversation)
+    has_messages = conversation.head_id is not None
+    record = last_window(conversation) if has_messages else None
     coverage = current_coverage(conversation, record)
-    page = place.page_of(conversation)
+    page = place.page_of(conversation) if has_messages else NO_MESSAGES
     reader = request_reader(request)
     shown, has_gap = page.messages, False
     rendered = render_messages(shown, reader=reader, coverage=coverage, model_before=page.model_before)
@@ -170,8 +174,10 @@ def _horizon_position(messages: Sequence[ThreadMessage], coverage: Coverage) -> 
 
 def costs_context(conversation: Conversation) -> dict[str, Any]:
     """*costs* are the sums over all its requests, or None where its owner hides them."""
-    shows = conversation.owner.shows_costs
-    return {"conversation": conversation, "costs": totals_of_conversation(conversation) if shows else None}
+    costs = None
+    if conversation.owner.shows_costs:
+        costs = totals_of_conversation(conversation) if page_contents(conversation).has_requests else Totals()
+    return {"conversation": conversation, "costs": costs}
 
 
 def scenario_context(request: HtmxRequest, conversation: Conversation) -> dict[str, Any]:
@@ -222,6 +228,7 @@ def _title_of(conversation: Conversation) -> str:
 
 def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, Any]:
     public_id, scenario = conversation.public_id, conversation.scenario
+    limits = effective_limits(request.user) if page_contents(conversation).has_limits else settings_limits()
     folder_id = None if conversation.pk or conversation.is_temporary else conversation.folder_id
     return {
         "public_id": public_id,
@@ -239,9 +246,7 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         **folder_context(conversation),
         "web_search": web_search_choice(scenario),
         "client_id": uuid.uuid4(),
-        "money_left": money_left_sentence(
-            user_allowances(request.user, effective_limits(request.user)), request_reader(request)
-        ),
+        "money_left": money_left_sentence(user_allowances(request.user, limits), request_reader(request)),
     }
 
 
@@ -263,12 +268,13 @@ def picture_context() -> dict[str, Any]:
 
 def page_context(request: HtmxRequest, conversation: Conversation, *, place: ThreadPlace = THE_END) -> dict[str, Any]:
     """The page of a conversation with its newest messages, and those at a place."""
+    contents = page_contents(conversation)
     return {
         **_context_of(request, conversation),
         **thread_context(request, conversation, place=place),
-        **documents_context(conversation, request_reader(request)),
+        **documents_context(conversation, request_reader(request), may_have_some=contents.has_documents),
         **costs_context(conversation),
-        "newest_reading": newest_reading(conversation),
+        "newest_reading": newest_reading(conversation) if contents.was_read else None,
         "searches_web": searches_web(conversation),
         "holds": partial(holds_on, conversation),  # asked for where the user is told of one
     }

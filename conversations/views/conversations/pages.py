@@ -56,7 +56,7 @@ def new(request: HtmxRequest) -> HttpResponse:
 def conversation(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """A conversation; with the position of a question to be asked again more narrowly, that question is the draft."""
     try:
-        found = find_conversation(request.user, public_id)
+        found = find_conversation(request.user, public_id, for_page=True)
     except ConversationNotFound:
         return show_deleted(request, find_deleted_conversation(request.user, public_id), status=404)
     remember_time_zone(request.user, request.COOKIES)

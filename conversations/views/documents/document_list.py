@@ -92,10 +92,11 @@ class DocumentRow:
         return self.addresses.of_document("read_again", self.listed.document)
 
 
-def documents_context(place: Place, reader: ReaderLocale) -> dict[str, Any]:
-    """The list of documents of *place*. *is_moving*: it will look different soon."""
+def documents_context(place: Place, reader: ReaderLocale, *, may_have_some: bool = True) -> dict[str, Any]:
+    """The list of documents of *place*, if it *may_have_some*. *is_moving*: it will look different soon."""
     addresses = Addresses.of(place)
-    rows = [DocumentRow(listed, addresses, reader) for listed in list_documents(place)]
+    listed_documents = list_documents(place) if may_have_some else []
+    rows = [DocumentRow(listed, addresses, reader) for listed in listed_documents]
     return {
         **adding_context(addresses),
         "rows": rows,
