@@ -12,6 +12,7 @@ class AccountsConfig(AppConfig):
 
         from chatsite.accounts import checks  # noqa: F401  registers the checks
         from chatsite.accounts.second_factors.factors import record_new_factor
+        from chatsite.accounts.security.form_tokens import make_tokens_of_few_calls
         from chatsite.accounts.security.security_signals import connect_security_signals
         from chatsite.accounts.sessions.session_list import connect_password_signals
         from chatsite.accounts.sessions.session_middleware import connect_sign_out_signal
@@ -22,3 +23,4 @@ class AccountsConfig(AppConfig):
         connect_sign_out_signal()
         connect_known_device_signals()
         connect_security_signals()
+        make_tokens_of_few_calls()
