@@ -1,8 +1,9 @@
 """A loader of templates that renders text, sentences and addresses once, where Django does so for each page.
 
 What all readers of a language get is rendered once for the language (`fixed_nodes`). Addresses with ids and sentences
-with values are composed of a form that is found once (`address_nodes`, `sentence_nodes`). With `DEBUG`, templates stay
-as Django compiles them: files of translations may change while the process runs.
+with values are composed of a form that is found once (`address_nodes`, `sentence_nodes`). Variables are looked up
+without what Django tries in vain (`expressions`). With `DEBUG`, templates stay as Django compiles them: files of
+translations may change while the process runs.
 
 All read Django's nodes by their attributes: tests/chatsite/test_compiled_templates.py says what to do with another
 Django.
@@ -18,6 +19,7 @@ from django.template.engine import Engine
 from django.template.loaders import base, cached
 
 from .address_nodes import composed_address
+from .expressions import quick_variable
 from .fixed_nodes import FixedNodes
 from .nodes import replace_nodes
 from .sentence_nodes import composed_sentence
@@ -36,6 +38,7 @@ class _Compiling(base.Loader):
             names: list[str] = self._here.__dict__.setdefault("names", [])
             names.append(template_name)
             try:
+                replace_nodes(template.nodelist, quick_variable)
                 replace_nodes(template.nodelist, composed_address)
                 replace_nodes(template.nodelist, composed_sentence)
                 FixedNodes(self.engine, names).join(template.nodelist)

@@ -7,11 +7,16 @@ argument, another thing that it reads) is fixed only without it. Then change `RE
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 from collections import Counter
+from decimal import Decimal
+from typing import NamedTuple
 
 import django
 import pytest
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import models
 from django.http import HttpResponse
 from django.template import Context, Library, TemplateDoesNotExist, TemplateSyntaxError
 from django.template.base import TextNode
@@ -22,6 +27,7 @@ from django.templatetags.i18n import TranslateNode
 from django.test import override_settings
 from django.urls import NoReverseMatch, get_resolver, include, path, re_path, set_script_prefix
 from django.utils import translation
+from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy
 
@@ -244,6 +250,144 @@ def test_blocks_are_found_and_replaced():
 def test_with_debug_templates_are_as_django_compiles_them():
     template = engine_of({"page": "a{% url 'plain' %}{% url 'one' id %}"}, debug=True).get_template("page")
     assert [type(node) for node in template.nodelist] == [TextNode, URLNode, URLNode]
+
+
+class Colour(models.TextChoices):
+    RED = "red", gettext_lazy("Send")
+
+
+class Pair(NamedTuple):
+    left: object
+    count: int
+
+
+class Plain:
+    """What templates may ask an object for."""
+
+    inside: object = "<in>"
+    kind = Colour
+
+    def __init__(self, asked):
+        self._asked = asked
+
+    def __str__(self):
+        return "<plain>"
+
+    __repr__ = __str__
+
+    @property
+    def asked(self):
+        self._asked.append("asked")
+        return len(self._asked)
+
+    @property
+    def gone(self):
+        raise ObjectDoesNotExist
+
+    @property
+    def broken(self):
+        return self.nothing.at.all
+
+    @property
+    def mistaken(self):
+        return 1 + "1"
+
+    @property
+    def failing(self):
+        raise ValueError("failing")
+
+    def method(self):
+        return Pair("<m>", 1)
+
+    def of_two(self, one):
+        return one
+
+    def delete(self):
+        raise AssertionError("a template may not delete")
+
+    delete.alters_data = True
+
+
+class Mapped(dict):
+    inside = "not this"
+
+
+VARIABLES = {
+    "text": "<b>&'",
+    "marked": mark_safe("<i>"),
+    "lazy": gettext_lazy("Send"),
+    "number": 1234567,
+    "truth": True,
+    "none": None,
+    "fraction": 12345.5,
+    "amount": Decimal("0.10"),
+    "moment": dt.datetime(2026, 1, 2, 3, 4, tzinfo=dt.UTC),
+    "id": ID,
+    "list": ["<a>", {"b": "<c>"}],
+    "pair": Pair({"x": "<y>"}, 2),
+    "mapped": Mapped(inside="<this>", items="<items>"),
+    "colour": Colour.RED,
+    "colours": Colour,
+    "called": lambda: Pair("<called>", 3),
+}
+EXPRESSIONS = [
+    *VARIABLES,
+    *(
+        "list.0",
+        "list.1.b",
+        "list.2",
+        "list.append",
+        "pair.0.x",
+        "pair.left.x",
+        "pair.count",
+        "pair.index",
+        "pair.none",
+    ),
+    *(
+        "mapped.inside",
+        "mapped.items",
+        "mapped.keys",
+        "mapped.other",
+        "colour.label",
+        "colours.RED",
+        "colours.RED.label",
+    ),
+    *("called.left", "called.count", "text.upper", "text.0", "none.any", "number.real", "nothing", "nothing.at.all"),
+    *(f"{place}.{name}" for place in ("plain", "later") for name in ("asked", "inside", "gone", "broken", "mistaken")),
+    *(f"{place}.{name}" for place in ("plain", "later") for name in ("failing", "method", "method.left", "of_two")),
+    *("plain.kind.RED", "plain.delete", "plain.other", "later", "later.inside.upper"),
+    *("text|upper", "nothing|default:text", "number|add:1", "_('Send')", "'<quoted>'", "12.5", "True"),
+]
+USES = {
+    "written": "{{ EXPRESSION }}",
+    "asked": "{% if EXPRESSION %}yes{% elif not EXPRESSION == number %}other{% endif %}",
+    "named": "{% with it=EXPRESSION %}{{ it }}{{ text }}{% endwith %}",
+    "run through": "{% for each in EXPRESSION %}[{{ each }}{{ forloop.counter }}]{% empty %}-{% endfor %}",
+    "passed": "{% include 'one' with it=EXPRESSION %}{% firstof EXPRESSION text %}",
+}
+
+
+@pytest.mark.parametrize("autoescape", [True, False])
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_variable_is_what_django_finds(use, autoescape, settings):
+    sources = {f"page {each}": f"a{use.replace('EXPRESSION', each)}" for each in EXPRESSIONS}
+    engines = [engine_of(sources | {"one": "<{{ it }}>{{ nothing }}"}, ours=ours) for ours in (True, False)]
+    for settings.USE_THOUSAND_SEPARATOR in (False, True):
+        for language in ("en", "zh-hans"):
+            for name in sources:
+                ours, djangos = (written(engine.get_template(name), language, autoescape) for engine in engines)
+                assert ours == djangos, name
+
+
+def written(template, language, autoescape):
+    """Return what *template* writes of `VARIABLES`, or what it raises."""
+    plain = Plain([])
+    values = VARIABLES | {"plain": plain, "later": SimpleLazyObject(lambda: plain)}
+    with translation.override(language):
+        try:
+            return template.render(Context(values, autoescape=autoescape))
+        except (ValueError, TypeError, AttributeError) as error:
+            return repr(error)
 
 
 ADDRESSES = {
