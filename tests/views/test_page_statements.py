@@ -51,7 +51,7 @@ def make_full(alice) -> Conversation:
     return conversation
 
 
-@pytest.mark.parametrize(("make", "most"), [(make_empty, 14), (make_full, 17)])
+@pytest.mark.parametrize(("make", "most"), [(make_empty, 5), (make_full, 12)])
 def test_a_page_that_was_asked_for_before_writes_no_sql_and_asks_little(
     client, alice, written, django_assert_max_num_queries, make, most
 ):
