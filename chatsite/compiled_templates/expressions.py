@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator
 from functools import lru_cache
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.template.base import (
@@ -32,9 +32,12 @@ KINDS_KEPT = 512
 
 
 class QuickVariable(Variable):
-    __slots__ = ()
+    """A variable with names to look up, which is no literal."""
 
-    def resolve(self, context: Context) -> Any:
+    __slots__ = ()
+    lookups: tuple[str, ...]
+
+    def resolve(self, context: Any) -> Any:
         names = self.lookups
         first = names[0]
         for variables in reversed(context.dicts):
@@ -46,7 +49,7 @@ class QuickVariable(Variable):
         for name in names[1:]:
             if type(value) is SimpleLazyObject:
                 value = _wrapped(value)
-            if callable(value) or not _has_attributes_alone(type(value)):
+            if callable(value) or not _has_attributes_alone(type(value)):  # type: ignore[arg-type]  # a class can be hashed
                 return super().resolve(context)
             try:
                 value = getattr(value, name)
@@ -56,6 +59,8 @@ class QuickVariable(Variable):
 
 
 class QuickExpression(FilterExpression):
+    """An expression: a variable, if it has no filter."""
+
     __slots__ = ()
 
     def resolve(self, context: Context, ignore_failures: bool = False) -> Any:
@@ -77,7 +82,7 @@ class QuickVariableNode(VariableNode):
             return ""
         kind = type(value)
         if kind is SafeString:
-            return value
+            return cast(str, value)
         if kind is str:
             return escape(value) if context.autoescape else value
         if kind is uuid.UUID or (kind is int and not settings.USE_THOUSAND_SEPARATOR):
@@ -121,4 +126,5 @@ def _wrapped(lazy: Any) -> Any:
 @lru_cache(maxsize=KINDS_KEPT)
 def _has_attributes_alone(kind: type) -> bool:
     """Whether Django finds no item by a name in what is of this *kind*: items of tuples have numbers."""
-    return not hasattr(kind, "__getitem__") or (issubclass(kind, tuple) and kind.__getitem__ is tuple.__getitem__)
+    find_item = getattr(kind, "__getitem__", None)
+    return find_item is None or find_item is tuple.__getitem__
