@@ -30,6 +30,7 @@ TAKEN_FOR_SAFE = {
     "conversations/rendering/block_stream.py": "joins what it returned",
     "conversations/views/conversations/render_messages.py": "joins what it returned",
     "conversations/views/conversations/html_cache.py": "keeps what templates and the sanitizer returned",
+    "conversations/views/conversation_list/draw_entries.py": "joins what templates returned",
     "conversations/templatetags/calls.py": "joins what format_html returned",
     "conversations/templatetags/admin_page.py": "was safe, and gets our own attributes and words",
     "conversations/views/portability/exported_page.py": "our own style sheets",
