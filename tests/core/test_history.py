@@ -1,4 +1,4 @@
-from conversations.core.window.history import group_into_units, sendable
+from conversations.core.window.history import Unit, group_into_units, sendable
 
 from .languages import message, tool_call, tool_result
 
@@ -13,6 +13,14 @@ def positions(found):
 
 def test_each_message_is_a_unit_newest_first():
     assert positions(units(message(0), message(1), message(2))) == [[2], [1], [0]]
+
+
+def test_a_unit_is_what_its_class_makes():
+    """That of one message is made without it, which checks neither how many fields there are nor their order."""
+    one = message(3, "Hello")
+    [unit] = units(one, overhead_tokens=4)
+    assert unit == Unit((one,), 4 + one.content_tokens, position=3)
+    assert type(unit) is Unit
 
 
 def test_tool_calls_and_their_results_are_one_unit_oldest_first():

@@ -9,7 +9,10 @@ from conversations.core.window.window_record import (
     SummaryRecord,
     WindowEntry,
     WindowRecord,
+    record_entries,
 )
+
+from .languages import message
 
 RECORD = WindowRecord(
     language_model="test",
@@ -53,6 +56,27 @@ RECORD = WindowRecord(
     ),
     summary=SummaryRecord(5, 2, covers_before=8, tokens=9),
 )
+
+
+def test_entries_are_what_their_class_makes():
+    """Those of messages are made without it, which checks neither how many fields there are nor their order."""
+    older, newest = message(3, "Hello"), message(4, "Well?")._replace(picture_tokens=85, pictures_sent="high")
+    entries = record_entries(
+        system=(0, 0, 0),
+        pins=(),
+        summary=None,
+        older=[older],
+        newest=newest,
+        looked_up_tokens=30,
+        steps=(),
+        text_so_far=None,
+        overhead_tokens=4,
+    )
+    with_pictures = {"picture_tokens": 85, "pictures": "high"}
+    assert entries == (
+        WindowEntry("older", "assistant", 4 + older.content_tokens, older.id, 3),
+        WindowEntry("newest", "user", 4 + newest.content_tokens + 85 + 30, newest.id, 4, **with_pictures),
+    )
 
 
 def test_a_record_comes_back_from_storage_as_it_was():

@@ -171,10 +171,11 @@ def test_the_index_of_an_owner_says_the_same_as_each_conversation(alice, monkeyp
     monkeypatch.setattr(stored_postings, "CHUNK_PASSAGES", 2)  # several rows of one lexeme
     talk_of(alice, SECRET, *filler(12), SECRET, title="Long")
     asked = {"owner": alice.pk, "besides": talks[2].pk, "language": "english"}
-    by_owner = _compare(["lighthous", "green3", "nowhere"], asked, most=10)
-    monkeypatch.setattr(other_conversations, "MOST_LISTED", -1)
-    by_conversation = _compare(["lighthous", "green3", "nowhere"], asked, most=10)
-    by_id = [sorted(compared, key=lambda each: each.conversation) for compared, _ in (by_owner, by_conversation)]
-    assert by_id[0] == by_id[1]
-    assert by_owner[1] == by_conversation[1] == 6  # the one that asks and the one kept out, too
-    assert [each.having.get("lighthous") for each in by_id[0]] == [1, 1, 1, 2]
+    compared = []
+    for most_listed in range(-1, 20):  # from none to all of their entries
+        monkeypatch.setattr(other_conversations, "MOST_LISTED", most_listed)
+        found, counted = _compare(["lighthous", "green3", "nowhere"], asked, most=10)
+        assert counted == 6  # the one that asks and the one kept out, too
+        compared.append(sorted(found, key=lambda each: each.conversation))
+    assert all(found == compared[0] for found in compared)
+    assert [each.having.get("lighthous") for each in compared[0]] == [1, 1, 1, 2]

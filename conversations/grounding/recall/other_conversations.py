@@ -33,8 +33,8 @@ WHERE conversation.owner_id = %(owner)s AND conversation.id IS DISTINCT FROM %(b
   AND conversation.temporary_until IS NULL AND index.passages > 0 AND index.search_language = %(language)s
 """
 # Of each of them, in how many of its passages each lexeme is. What is in none is missing. How many the owner has is
-# counted by the index of the list, with those that can't be recalled, and up to one more than is asked about: each row
-# has a page of its own.
+# counted up to one more than is asked about, and with those that can't be recalled from: to leave these out, the row of
+# each would be read, from a page of its own, where the index of the list is enough.
 # Where there are no more, the owner's index says which have a lexeme, and no other is read: they are few.
 # Else each that is asked about is looked at for each lexeme: a common one would be in too many.
 HAVING = f"""
@@ -129,9 +129,9 @@ def _rarest_lexemes(lexemes: Collection[str], asked: Mapping[str, Any]) -> list[
 
 
 def _compare(lexemes: Collection[str], asked: Mapping[str, Any], *, most: int) -> tuple[list[_Compared], int]:
-    """Return those of the newest *most* conversations that have some of *lexemes*, and how many there are of all.
+    """Return those of the newest *most* conversations that have some of *lexemes*, and how many the owner has.
 
-    These are counted up to *most* + 1; 0 where none has any of the lexemes.
+    These are counted up to *most* + 1, with those that can't be recalled from; 0 where none has any of the lexemes.
     """
     found: dict[int, _Compared] = {}
     counted = 0
@@ -146,7 +146,7 @@ def _compare(lexemes: Collection[str], asked: Mapping[str, Any], *, most: int) -
 
 
 def _scores(compared: Collection[_Compared], total: int) -> dict[int, float]:
-    """Return the BM25 of each conversation as a whole; of *total* that were looked at these have some of the words."""
+    """Return the BM25 of each conversation as a whole; of *total* conversations these have some of the words."""
     conversations_having: dict[str, int] = defaultdict(int)
     for each in compared:
         for lexeme in each.having:
