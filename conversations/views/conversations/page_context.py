@@ -61,6 +61,14 @@ from .tour import recalls_messages, tour_of
 from .window_context import coverage_summary, window_summary
 
 LONG_REPLY_SECONDS = 8  # people look elsewhere meanwhile
+# What templates of the page ask for and mostly is not there: to find out that a name is missing takes longest.
+UNSAID = dict.fromkeys(
+    (
+        *("draft", "draft_pictures", "is_shared", "is_narrowing", "error", "tour", "recalls", "is_htmx_answer"),
+        *("made_by", "message_id", "pictures", "content", "most", "remark"),
+    ),
+    "",
+)
 # What a chooser of files offers; some browsers know no media type for HEIC.
 PICTURE_KINDS = "image/png,image/jpeg,image/webp,image/gif,image/heic,image/heif,.heic,.heif"
 SUGGESTIONS: Mapping[str, Promise] = {
@@ -231,6 +239,7 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
     limits = effective_limits(request.user) if page_contents(conversation).has_limits else settings_limits()
     folder_id = None if conversation.pk or conversation.is_temporary else conversation.folder_id
     return {
+        **UNSAID,
         "public_id": public_id,
         **scenario_context(request, conversation),
         "title": _title_of(conversation),
