@@ -57,6 +57,11 @@ def test_what_is_shared_stands_in_the_composer_and_is_not_sent(client, manifest)
     assert not alice.conversations.exists()
 
 
+def test_browsers_are_told_how_what_is_shared_is_encoded(manifest):
+    """It is the default, but Chromium writes a warning into the console of every page that does not say so."""
+    assert manifest.json()["share_target"]["enctype"] == "application/x-www-form-urlencoded"
+
+
 def test_who_is_not_signed_in_gets_what_is_shared_after_signing_in(client):
     answer = client.get("/", {"shared_text": "Read this"})
     assert answer.url.endswith("next=/%3Fshared_text%3DRead%2Bthis")
