@@ -8,6 +8,10 @@ class AccountsConfig(AppConfig):
     verbose_name = _("Accounts")
 
     def ready(self) -> None:
+        from chatsite.accounts.second_factors.deferred_module import defer_module
+
+        defer_module("allauth.mfa.webauthn.internal.auth")  # before anything imports it
+
         from allauth.mfa.signals import authenticator_added  # models can be imported only now
 
         from chatsite.accounts import checks  # noqa: F401  registers the checks

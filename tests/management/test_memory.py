@@ -51,8 +51,9 @@ sys.exit("redis" in sys.modules)
 """
 # What few requests need, or processes of their own alone.
 LOADED_LATER = (
-    *("PIL", "docx", "fontTools", "genai_prices", "griffe", "jsonschema", "jwt", "latex2mathml", "lxml", "mcp"),
-    *("numpy", "openai", "pydantic", "pypdf", "pyrage", "tokenizers"),
+    *("PIL", "cryptography", "docx", "fido2", "fontTools", "genai_prices", "griffe"),
+    *("jsonschema", "jwt", "latex2mathml", "lxml", "mcp", "numpy", "openai", "pydantic", "pypdf", "pyrage"),
+    "tokenizers",
 )
 START = """
 import os, sys

@@ -1,4 +1,7 @@
-"""Passkeys: where browsers allow them, and forms that withstand malformed input."""
+"""Passkeys: where browsers allow them, and forms that withstand malformed input.
+
+fido2 and cryptography are loaded when a passkey is used: see `deferred_module`.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,11 @@ from allauth.mfa.webauthn.forms import (
     LoginWebAuthnForm,
     ReauthenticateWebAuthnForm,
 )
-from allauth.mfa.webauthn.internal.auth import get_state
-from cryptography.exceptions import InvalidSignature
+from allauth.mfa.webauthn.internal import auth
 from django import forms
 from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from fido2.webauthn import UserVerificationRequirement
 
 from chatsite.accounts.models import SecurityEventKind, User
 from chatsite.accounts.security.security_log import record_request_event
@@ -32,8 +33,6 @@ from chatsite.names import NameInput
 
 NAME_LENGTH = 60
 CREDENTIAL_LENGTH = 32_768  # the largest attestations are a third of it
-# What fido2 and the JSON parser raise at malformed input.
-MALFORMED_ERRORS = (ValueError, LookupError, TypeError, AttributeError, RecursionError, InvalidSignature)
 # A passkey is made and used for a name, in a secure context: what the Web Authentication specification asks.
 # https://www.w3.org/TR/webauthn-3/#rp-id (2026-11-21)
 LOCAL_NAME = "localhost"
@@ -61,12 +60,19 @@ def _is_address(host: str) -> bool:
     return True
 
 
+def _malformed_errors() -> tuple[type[Exception], ...]:
+    """Return what fido2 and the JSON parser raise at malformed input."""
+    from cryptography.exceptions import InvalidSignature
+
+    return (ValueError, LookupError, TypeError, AttributeError, RecursionError, InvalidSignature)
+
+
 @contextmanager
 def _rejecting_malformed_input() -> Iterator[None]:
     """Turn what the parsers of a passkey's answer raise into a form error: anyone can post anything."""
     try:
         yield
-    except MALFORMED_ERRORS as error:
+    except _malformed_errors() as error:
         raise get_adapter().validation_error("incorrect_code") from error
 
 
@@ -145,7 +151,9 @@ class SignInByPasskeyForm(_AnyCredential, LoginWebAuthnForm):
     """
 
     def clean_credential(self) -> Authenticator:
-        begun = get_state() or {}
+        from fido2.webauthn import UserVerificationRequirement
+
+        begun = auth.get_state() or {}
         if begun.get("user_verification") != UserVerificationRequirement.REQUIRED:
             raise get_adapter().validation_error("incorrect_code")
         authenticator = super().clean_credential()

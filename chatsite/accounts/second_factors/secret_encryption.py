@@ -9,9 +9,12 @@ import base64
 import hashlib
 import logging
 import secrets
+from typing import TYPE_CHECKING
 
-from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
 
 SECRET_BYTES = 20
 log = logging.getLogger(__name__)
@@ -36,6 +39,8 @@ def decrypt_secret(sealed: str) -> str:
 
 def decrypt_secret_or_none(sealed: str, *, bound_to: bytes = b"") -> str | None:
     """Return the text; None if it was encrypted with another `SECRET_KEY`, or bound to something else."""
+    from cryptography.fernet import InvalidToken
+
     try:
         return _fernet(bound_to).decrypt(sealed.encode()).decode()
     except InvalidToken:
@@ -43,6 +48,8 @@ def decrypt_secret_or_none(sealed: str, *, bound_to: bytes = b"") -> str | None:
 
 
 def _fernet(bound_to: bytes = b"") -> Fernet:
+    from cryptography.fernet import Fernet  # 7 MB, which a site without such secrets does not need
+
     key = hashlib.blake2b(settings.SECRET_KEY.encode(), digest_size=32, person=b"sealing").digest()
     if bound_to:
         key = hashlib.blake2b(bound_to, key=key, digest_size=32, person=b"bound").digest()
