@@ -440,7 +440,6 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
-    "allauth.socialaccount.providers.openid_connect",
     "channels",
     "django_htmx",
 ]
@@ -538,6 +537,9 @@ STORAGES = {
 # Accounts. Imported here, because the table of settings has the order in which they are declared.
 
 from chatsite.configuration.accounts import *  # noqa: E402
+
+if OIDC_SERVER_URL:  # else it loads its client of HTTP for nothing, 4 MB
+    INSTALLED_APPS.append("allauth.socialaccount.providers.openid_connect")
 
 # Security
 

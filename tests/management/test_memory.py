@@ -51,9 +51,9 @@ sys.exit("redis" in sys.modules)
 """
 # What few requests need, or processes of their own alone.
 LOADED_LATER = (
-    *("PIL", "cryptography", "docx", "fido2", "fontTools", "genai_prices", "griffe"),
+    *("PIL", "charset_normalizer", "cryptography", "docx", "fido2", "fontTools", "genai_prices", "griffe"),
     *("jsonschema", "jwt", "latex2mathml", "lxml", "mcp", "numpy", "openai", "pydantic", "pypdf", "pyrage"),
-    "tokenizers",
+    *("requests", "tokenizers", "urllib3"),
 )
 START = """
 import os, sys
