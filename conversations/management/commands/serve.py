@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import uvicorn
@@ -14,6 +15,7 @@ import uvloop
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, connections
+from django.template import engines
 
 from chatsite.accounts.sign_up.first_admin import first_admin_url
 from chatsite.command_line import own_command
@@ -21,6 +23,7 @@ from chatsite.postgres.connection import begin_serving, end_waits
 from conversations.live.stack_room import with_stack_room
 from conversations.management.announcements import LongRunningCommand, announce
 from conversations.management.ending import ENDING_SECONDS, end_within
+from conversations.management.forked_process import forked
 from conversations.management.http_protocol import HttpProtocol
 from conversations.management.main_process import MainProcess, add_descriptor
 from conversations.management.memory import return_freed_memory
@@ -91,10 +94,10 @@ class Command(LongRunningCommand):
             add_descriptor(parser, name)
 
     def handle(self, *, listener: int | None, line: int | None, **options: Any) -> None:
-        return_freed_memory()
         if listener is None or line is None:
             self._serve_site()
         else:
+            return_freed_memory()
             serve_beside_others(socket.socket(fileno=listener), MainProcess(line, ending_seconds=STOPPING_SECONDS))
 
     def _serve_site(self) -> None:
@@ -103,8 +106,7 @@ class Command(LongRunningCommand):
         except CannotListen as error:
             raise CommandError(str(error)) from None
         with listener:
-            announcement = self._prepare_or_say_why()
-            say_ready = partial(announce, announcement)
+            say_ready = partial(announce, self._prepare_or_say_why())
             if settings.PROCESSES > 1:
                 keep_processes(listener, say_ready=say_ready)
             else:
@@ -119,11 +121,30 @@ class Command(LongRunningCommand):
             raise CommandError(database_sentence(error)) from None
 
     def _prepare(self) -> str:
-        """Check the settings and the database, migrate if it is this process's to do, and return the banner."""
+        """Check the settings and the database, migrate if it is this process's to do, and return the banner.
+
+        Migrations, and checks of pages that few open, leave megabytes behind: in a process that ends.
+        """
+        for connection in connections.all():
+            connection.start_server()  # type: ignore[attr-defined]  # ours; it would stop with the other process
+        if is_alone := settings.PROCESSES == 1:
+            load_pages()
+        with forked(self._check_and_migrate):
+            return_freed_memory()
+            if is_alone:
+                load_tokenizers()
+        return banner(first_admin_url=first_admin_url(), has_another_key=look_at_sealed_secrets().have_another_key)
+
+    def _check_and_migrate(self) -> None:
         require_database(will_migrate=settings.MIGRATE_ON_START)
         self.check(databases=list(connections))
         prepare_database()
-        return banner(first_admin_url=first_admin_url(), has_another_key=look_at_sealed_secrets().have_another_key)
+
+
+def load_pages() -> None:
+    """Load what answers requests: else the first after a start waits for it."""
+    import_module(settings.ROOT_URLCONF)
+    engines.all()  # and with them the tags of templates
 
 
 def keep_processes(listener: socket.socket, *, say_ready: Callable[[], None]) -> None:
