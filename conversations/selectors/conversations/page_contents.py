@@ -10,15 +10,16 @@ from typing import NamedTuple
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
 
 from chatsite.accounts.models import Limits, SiteBudget
-from conversations.models import Conversation, Document, LedgerSum, Price, Reading, SearchHit
+from conversations.models import Conversation, Document, LedgerSum, Message, Price, Reading, SearchHit
 
 
 class PageContents(NamedTuple):
-    """Whether the conversation has documents, requests in the ledger and readings, and the site prices and limits.
+    """Whether the conversation has messages, documents, requests and readings, and the site prices and limits.
 
     True also where it is not known.
     """
 
+    has_messages: bool = True
     has_documents: bool = True
     has_requests: bool = True
     was_read: bool = True
@@ -36,6 +37,7 @@ def _is_any(*conditions: Exists) -> ExpressionWrapper[Q]:
 _OF_CONVERSATION = {"conversation": OuterRef("pk")}
 # Of a queryset of conversations.
 PAGE_CONTENTS = {
+    "has_messages": _is_any(Exists(Message.objects.filter(active=True, **_OF_CONVERSATION))),
     "has_documents": _is_any(Exists(Document.objects.filter(**_OF_CONVERSATION))),
     "has_requests": _is_any(Exists(LedgerSum.objects.filter(conversation_id=OuterRef("pk")))),
     "was_read": _is_any(

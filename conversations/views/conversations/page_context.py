@@ -107,7 +107,7 @@ def thread_context(request: HtmxRequest, conversation: Conversation, *, place: T
     And the line above which it no longer sees them. Between a place and the newest there may be others, which are not
     on the page: *gap_position* is then the last position before them.
     """
-    has_messages = conversation.head_id is not None
+    has_messages = page_contents(conversation).has_messages
     record = last_window(conversation) if has_messages else None
     coverage = current_coverage(conversation, record)
     page = place.page_of(conversation) if has_messages else NO_MESSAGES
