@@ -25,6 +25,11 @@ def test_it_quotes_a_recalled_message_with_its_number_and_its_day():
     assert asked("When is the launch?") == said
 
 
+def test_no_comma_stands_before_a_colon():
+    reminded = "It reminds me of recalled message 3 of 3, of 2026-11-05: “We moved the launch to 14 March.”"
+    assert reminded in asked("They moved the launch.")
+
+
 def test_it_finds_a_name_in_a_recalled_message_and_not_in_an_imitation():
     assert "Your name is **Anna**: recalled message 1 of 3, of 2026-11-02," in asked("What is my name?")
 

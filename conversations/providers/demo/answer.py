@@ -176,7 +176,9 @@ def _phrase(prompt: DemoPrompt, key: str, quoted: Sentence | None = None, **valu
     values |= {"message_count": str(count), "messages": "1 message" if count == 1 else f"{count} messages"}
     values["tokens"] = f"{prompt.tokens:,}"
     if quoted is not None:
-        values |= {"quote": _shorten(quoted.text), "place": _place(prompt, quoted)}
+        place = _place(prompt, quoted)
+        before_colon = place.removesuffix(",")  # what ends an aside before a verb has no place before a colon
+        values |= {"quote": _shorten(quoted.text), "place": place, "place_before_colon": before_colon}
     reply = phrases[key].format(**values)
     return reply[0].upper() + reply[1:]
 

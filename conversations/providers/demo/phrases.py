@@ -18,10 +18,10 @@ ENGLISH = {
         "I can't see your name in the {messages} I was given. If you told me earlier, that message has left the window."
     ),
     "found": "{place} says: “{quote}”",
-    "closest": "I can't see that in what I was given. What comes closest is {place}: “{quote}”",
+    "closest": "I can't see that in what I was given. What comes closest is {place_before_colon}: “{quote}”",
     "not_found": "I can't see anything about that in the {messages} I was given, {tokens} tokens in all.",
     "related": (
-        "I have read that. It reminds me of {place}: “{quote}” "
+        "I have read that. It reminds me of {place_before_colon}: “{quote}” "
         "(I am the demo model: I can only quote what I was given.)"
     ),
     "noted": (
