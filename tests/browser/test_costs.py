@@ -57,6 +57,18 @@ def test_the_panel_of_costs_closes_when_the_focus_leaves_it(page):
     expect(panel).to_be_hidden()
 
 
+def test_the_panel_of_costs_does_not_lie_over_what_the_model_saw(page):
+    say(page, "Good morning")
+    page.get_by_role("link", name="What the model saw").click()
+    window = page.get_by_role("dialog", name="What the model saw")
+    expect(window).to_be_visible()
+    so_far(page).click()
+    panel = page.get_by_role("dialog", name="Cost of this conversation")
+    expect(panel).to_be_visible()
+    edges = panel.bounding_box(), window.bounding_box()
+    assert edges[0]["x"] + edges[0]["width"] <= edges[1]["x"]
+
+
 def test_costs_are_hidden_and_shown_again_without_leaving_the_page(page):
     say(page, "Good morning")
     page.evaluate("() => { window.isSame = true; }")
