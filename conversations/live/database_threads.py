@@ -5,8 +5,8 @@ database, replies must still be saved and leases prolonged. And so has what rend
 long conversation must not keep the others from sending. The indexer has one thread: whatever is there to be indexed, it
 takes no more of the process than that; and so have imports. Looking up has its own, too: people may keep millions of
 words to look in. So have requests at `/v1`, where a long body is counted; Django would start a thread for each. Pages
-and all other requests with a synchronous view have as many threads as there are of them: each gives up by itself where
-no connection becomes free, and none waits for another to do so.
+and all other requests with a synchronous view have one for each at once, up to 256 where the system gives so many: each
+gives up by itself where no connection becomes free, and none waits for another to do so.
 """
 
 from __future__ import annotations

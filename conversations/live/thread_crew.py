@@ -26,6 +26,8 @@ _Post = SimpleQueue[_Call | None]  # of one thread: what it is given
 class ThreadCrew:
     """At most *most_threads* threads, each of which is started when a call would have to wait for the others.
 
+    Fewer where the system gives no more: a container has a limit, which counts the threads of all its processes.
+
     The one that became idle last is given the next call. One that was given none for *idle_seconds* ends.
     """
 
@@ -52,9 +54,7 @@ class ThreadCrew:
                 raise RuntimeError(f"the crew {self._name} has ended, as the process does")
             if self._idle:
                 self._idle.pop().put(call)
-            elif len(self._threads) < self._most_threads:
-                self._start_thread(call)
-            else:
+            elif len(self._threads) >= self._most_threads or not self._try_to_start_thread(call):
                 self._waiting.append(call)
         return future
 
@@ -67,6 +67,19 @@ class ThreadCrew:
             post.put(None)
         for thread in threads:
             thread.join()
+
+    def _try_to_start_thread(self, call: _Call) -> bool:
+        """Start a thread for *call*. False where the system gives no more: then it waits for those that there are.
+
+        Raises `RuntimeError` where there is none that it could wait for.
+        """
+        try:
+            self._start_thread(call)
+        except RuntimeError:
+            if not self._threads:
+                raise
+            return False
+        return True
 
     def _start_thread(self, call: _Call) -> None:
         post: _Post = SimpleQueue()

@@ -135,6 +135,26 @@ async def test_no_call_is_lost_while_threads_end(make_crew):
         assert await crew.call(lambda number=number: number) == number
 
 
+async def test_where_the_system_gives_no_more_threads_calls_wait_for_those_there_are(make_crew, monkeypatch):
+    crew, may_end = make_crew(most_threads=3), threading.Event()
+    running = crew.call(may_end.wait)
+    monkeypatch.setattr(threading.Thread, "start", partial(fail, RuntimeError("can't start new thread")))
+    waiting = [crew.call(lambda number=number: number) for number in range(2)]
+    may_end.set()
+    assert await running
+    assert await asyncio.gather(*waiting) == [0, 1]
+    assert len(crew._threads) == 1
+
+
+async def test_a_call_that_no_thread_could_answer_is_refused(make_crew, monkeypatch):
+    crew = make_crew()
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", partial(fail, RuntimeError("can't start new thread")))
+        with pytest.raises(RuntimeError, match="can't start"):
+            crew.call(int)
+    assert await crew.call(int) == 0
+
+
 async def test_a_call_that_is_cancelled_before_it_begins_is_not_made(make_crew):
     crew, may_end, called = make_crew(most_threads=1), threading.Event(), []
     running, waiting = crew.call(may_end.wait), crew.call(partial(called.append, 1))
