@@ -11,8 +11,11 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import AsyncClient, Client
 from django.urls import reverse
+from django.utils.translation import gettext, override
 
-from conversations.models import ExportLease
+from chatsite.accounts.models import User
+from conversations.models import Conversation, ExportLease
+from conversations.models.conversation import UNTITLED
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.conversations.folders import create_folder
 from conversations.services.conversations.list_changes import arrange_conversations, move_conversations
@@ -147,6 +150,18 @@ def test_several_come_in_one_zip(alice, talk):
     texts = [archive.read(name).decode() for name in archive.namelist()]
     assert ["Snow?" in text for text in texts] == [True, False]
     assert ["Rain?" in text for text in texts] == [False, True]
+
+
+def test_in_a_zip_what_has_no_title_is_named_in_the_readers_language(alice, talk):
+    answer(talk, "Snow?", "Yes")
+    Conversation.objects.filter(pk=talk.pk).update(title="")
+    User.objects.filter(pk=alice.pk).update(language="zh-hans")
+    _, body = downloaded(alice, SEVERAL, {"conversation": [talk.public_id], "kind": "markdown"})
+    [name] = ZipFile(io.BytesIO(body)).namelist()
+    with override("zh-hans"):
+        untitled = gettext(UNTITLED)
+    assert untitled != UNTITLED
+    assert f" {untitled} (" in name
 
 
 def test_a_folder_comes_whole_in_one_zip_and_an_empty_one_says_so(alice, talk):

@@ -128,7 +128,9 @@ def _files(conversations: Iterable[Conversation], kind: str, reader: ReaderLocal
     ending, _media_type, write = KINDS[kind]
     for conversation in conversations:
         day = f"{conversation.created_at:%Y-%m-%d}"
-        name = f"{day} {_name(conversation)} ({conversation.public_id.hex[:8]}).{ending}"
+        with reader.activated():  # made after the request, where no language is active any more
+            title = _name(conversation)
+        name = f"{day} {title} ({conversation.public_id.hex[:8]}).{ending}"
         yield name, (piece.encode() for piece in write(conversation, reader))
 
 
