@@ -1,7 +1,9 @@
 """Requests and sockets of several people that end at random moments: no answer has another person's words in it.
 
 Twice: clients of the served site cut their connections, and in a process with the ASGI application alone requests end
-at an exact await point (`cancelled_requests.py`). `make faults` cancels 10,000 in all.
+at an exact await point (`cancelled_requests.py`). `make faults` cancels 10,000 in all. A page that has begun in its
+thread is made to its end: a cut at an await point ends requests with an asynchronous view, streams, sockets, and bodies
+that are still read.
 """
 
 from __future__ import annotations
