@@ -33,12 +33,16 @@ def test_every_document_is_a_page_of_it(built):
     assert documents == {path.relative_to(built).with_suffix("") for path in built.glob("docs/**/*.html")}
 
 
-def test_every_document_but_decisions_is_in_its_list(built):
-    first = (built / "docs" / "index.html").read_text(encoding="utf-8")
+def test_every_document_is_in_a_list(built):
+    """That of the index, or of its folder's README, which the index lists."""
     for document in PROJECT.glob("docs/**/*.md"):
-        if document.parent.name != "decisions" and document.name != "index.md":
-            name = document.relative_to(PROJECT / "docs").with_suffix(".html").as_posix()
-            assert f'href="{name}"' in first, f"{name} is in no list of docs/index.md"
+        readme = document.parent / "README.md"
+        listing = readme if readme.exists() and document != readme else PROJECT / "docs" / "index.md"
+        if document == listing:
+            continue
+        page = (built / listing.relative_to(PROJECT).with_suffix(".html")).read_text(encoding="utf-8")
+        name = document.relative_to(listing.parent).with_suffix(".html").as_posix()
+        assert f'href="{name}"' in page, f"{name} is in no list of {listing.relative_to(PROJECT)}"
 
 
 def test_none_of_its_pages_asks_another_host(built):
