@@ -68,6 +68,8 @@ def test_a_tour_whose_script_does_not_come_leaves_no_dead_buttons(page):
 
 
 def test_the_tour_goes_on_by_keyboard(page):
-    page.get_by_role("button", name="My name is Anna.").focus()
+    introduction = page.get_by_role("button", name="My name is Anna.")
+    expect(introduction).to_have_attribute("aria-disabled", "false")  # the script of the tour has come
+    introduction.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Fill the window")).to_be_focused()
