@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from .page_actions import CONVERSATION_PATH, composer, replies, say, scroller, wait_until
@@ -73,3 +74,10 @@ def test_a_page_that_is_enlarged_five_times_shows_what_is_read_and_what_is_writt
     assert newest.bounding_box()["y"] > header["y"] + header["height"]
     newest.click()
     expect(newest).to_be_hidden()
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1366, 650), (1280, 600), (390, 844)])
+def test_a_conversation_that_has_not_begun_needs_no_scrolling(signed_in, size):
+    page = signed_in(viewport=dict(zip(("width", "height"), size, strict=True)))
+    expect(page.get_by_text("Connect a language model")).to_be_in_viewport(ratio=1)
+    assert scroller(page).evaluate("e => e.scrollHeight - e.clientHeight") == 0
