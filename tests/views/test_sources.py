@@ -148,3 +148,30 @@ def test_the_panel_has_the_same_numbers_and_says_how_it_was_looked_up(client, co
     assert "[2] <bdi>weather.md › Spring</bdi>" in panel
     assert "Sources: 3 of 9 matching passages fit in the window" in panel
     assert "Its document has been deleted." in panel
+
+
+NOTHING = "Nothing in your 2 documents matches this question"
+
+
+def test_that_nothing_matches_is_said_once_and_in_each_window(client, conversation):
+    replies = [reply_with(conversation, included=()) for _ in range(3)]
+    assert page_of(client, conversation).text.count(NOTHING) == 1
+    for reply in replies:
+        window = client.get(reverse("conversations:window", args=[conversation.public_id, reply.pk])).text
+        assert NOTHING in window
+
+
+def test_that_nothing_matches_is_said_again_after_a_reply_that_has_sources(client, conversation):
+    for included in ((), (), INCLUDED, (), ()):
+        reply_with(conversation, included=included)
+    assert page_of(client, conversation).text.count(NOTHING) == 2
+
+
+@pytest.mark.parametrize("included", [(), INCLUDED])
+def test_a_piece_of_the_thread_knows_what_was_said_before_it(client, conversation, included):
+    reply_with(conversation, included=included)
+    reply = reply_with(conversation, included=())
+    address = reverse("conversations:sync", args=[conversation.public_id])
+    for position in (reply.position, reply.position - 1):
+        shown = client.get(address, {"from": position}).json()["messages"]
+        assert shown[-1]["html"].count(NOTHING) == bool(included)

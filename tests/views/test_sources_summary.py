@@ -52,3 +52,25 @@ def test_why_not_all_was_looked_up_is_a_sentence():
 @pytest.mark.parametrize(("included", "left_out", "mostly"), [(1, 1, False), (1, 2, True), (0, 1, True), (3, 0, False)])
 def test_most_is_left_out_when_more_is_than_was_sent(included, left_out, mostly):
     assert SourcesSummary(included + left_out, included).is_mostly_left_out is mostly
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_said"),
+    [
+        (None, {"documents": 2}, True),
+        ({"documents": 2}, {"documents": 2}, False),
+        ({"documents": 1}, {"documents": 2}, True),
+        ({"documents": 2, "found": 3, "included": 3}, {"documents": 2}, True),
+        ({"documents": 2}, {"documents": 2, "found": 3, "included": 3}, True),
+        ({"documents": 2, "found": 1, "included": 1}, {"documents": 2, "found": 1, "included": 1}, True),
+        ({"documents": 2, "pending_documents": 1}, {"documents": 2}, True),
+        *(
+            ({"documents": 2, **more}, {"documents": 2, **more}, True)
+            for more in ({"pending_documents": 1}, {"lexical_error": "x"}, {"semantic_error": "x"}, {"web_results": 0})
+        ),
+    ],
+)
+def test_that_nothing_matches_the_same_documents_is_said_once(before, now, is_said):
+    nothing = {"found": 0, "included": 0}
+    before = before and SourcesSummary(**{**nothing, **before})
+    assert SourcesSummary(**{**nothing, **now}).is_news_after(before) is is_said

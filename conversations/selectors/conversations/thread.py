@@ -43,6 +43,7 @@ MESSAGE_COLUMNS = (
     "copied_model",
     *REASONING_COLUMNS,
 )
+NO_GROUNDING = GroundingRecord()
 COMPLETION_COLUMNS = ("reply_id", "language_model", "finish_reason", "tools_withheld", "grounding")
 
 Rows = QuerySet[Message, tuple[Any, ...]]
@@ -150,7 +151,7 @@ class ThreadMessage(NamedTuple):
 
     @property
     def grounding(self) -> GroundingRecord:
-        return self.completion.grounding if self.completion else GroundingRecord()
+        return self.completion.grounding if self.completion else NO_GROUNDING
 
     @property
     def cost(self) -> ReplyCost | None:
@@ -160,13 +161,15 @@ class ThreadMessage(NamedTuple):
 class MessagePage(NamedTuple):
     """Messages oldest first. *has_older* if there are some before *first_position*, *has_newer* after *last_position*.
 
-    *model_before* is the name of the language model that made the last reply before them.
+    *model_before* is the name of the language model that made the last reply before them. *grounding_before* is what
+    was looked up for that reply; it is read only where nothing was found for the first reply of these.
     """
 
     messages: list[ThreadMessage]
     has_older: bool
     model_before: str = ""
     has_newer: bool = False
+    grounding_before: GroundingRecord = NO_GROUNDING
 
     @property
     def first_position(self) -> int:
@@ -287,8 +290,11 @@ def _read_page(conversation: Conversation, rows: Iterable[tuple[Any, ...]]) -> M
         )
         for message in messages
     ]
-    has_older = bool(messages) and messages[0].position > 0
-    return MessagePage(shown, has_older, _model_before(conversation, messages[0].position) if has_older else "")
+    if not messages or messages[0].position == 0:
+        return MessagePage(shown, has_older=False)
+    model_before = _model_before(conversation, messages[0].position)
+    grounding_before = _grounding_before(conversation, shown)
+    return MessagePage(shown, has_older=True, model_before=model_before, grounding_before=grounding_before)
 
 
 def _model_before(conversation: Conversation, position: int) -> str:
@@ -299,10 +305,29 @@ def _model_before(conversation: Conversation, position: int) -> str:
 @compiled_queryset
 def _models_before(conversation_id: int, position: int) -> QuerySet[Message, str]:
     last = Completion.objects.filter(reply=OuterRef("pk")).order_by("-id").values("language_model")[:1]
-    path = Message.objects.filter(conversation_id=conversation_id, active=True, step_of=None)
-    replies = path.filter(role=MessageRole.ASSISTANT, position__lt=position)
     made_by = Coalesce(Subquery(last), "run__language_model", "copied_model")
-    return replies.order_by("-position").values_list(made_by, flat=True)[:1]
+    return _replies_before(conversation_id, position).values_list(made_by, flat=True)[:1]
+
+
+def _grounding_before(conversation: Conversation, shown: list[ThreadMessage]) -> GroundingRecord:
+    """Return what was looked up for the last reply before *shown*, if nothing was found for the first one of these."""
+    first = next((message for message in shown if message.is_reply), None)
+    if not (first and first.grounding.look_up and not first.grounding.found):
+        return NO_GROUNDING
+    return grounding_record(_groundings_before.first(conversation.pk, first.position))
+
+
+@compiled_queryset
+def _groundings_before(conversation_id: int, position: int) -> QuerySet[Message, dict[str, Any] | None]:
+    completions = Completion.objects.filter(reply=OuterRef("pk")).order_by("-id")
+    last = completions.annotate(grounding=F("window__grounding")).values("grounding")[:1]
+    return _replies_before(conversation_id, position).values_list(Subquery(last), flat=True)[:1]
+
+
+def _replies_before(conversation_id: int, position: int) -> QuerySet[Message]:
+    """Return the replies on the path before *position*, the last one first."""
+    path = Message.objects.filter(conversation_id=conversation_id, active=True, step_of=None)
+    return path.filter(role=MessageRole.ASSISTANT, position__lt=position).order_by("-position")
 
 
 def _questions(oldest_first: Sequence[ThreadMessage]) -> dict[int | None, str]:

@@ -54,7 +54,7 @@ from .draw_messages import draw_messages
 from .message_menu import menu_of_any_message
 from .model_menu import model_menu
 from .new_address import new_address_to_extend
-from .render_messages import render_messages
+from .render_messages import render_messages, render_thread_page
 from .scenario_menu import scenario_rows
 from .summary_context import summary_view
 from .tour import recalls_messages, tour_of
@@ -113,7 +113,7 @@ def thread_context(request: HtmxRequest, conversation: Conversation, *, place: T
     page = place.page_of(conversation) if has_messages else NO_MESSAGES
     reader = request_reader(request)
     shown, has_gap = page.messages, False
-    rendered = render_messages(shown, reader=reader, coverage=coverage, model_before=page.model_before)
+    rendered = render_thread_page(page, reader=reader, coverage=coverage)
     if page.has_newer:
         newest = thread_page(conversation)
         has_gap = newest.first_position > page.last_position + 1
@@ -141,7 +141,7 @@ def thread_piece_context(request: HtmxRequest, conversation: Conversation, place
     coverage = current_coverage(conversation, record)
     page = place.page_of(conversation)
     reader = request_reader(request)
-    rendered = render_messages(page.messages, reader=reader, coverage=coverage, model_before=page.model_before)
+    rendered = render_thread_page(page, reader=reader, coverage=coverage)
     return {
         **_conversation_context(conversation),
         "messages_shown": draw_messages(conversation, rendered, reader=reader, request=request),

@@ -10,11 +10,12 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
 from conversations.core.prompt.continuation import may_be_continued
+from conversations.core.window.window_record import GroundingRecord
 from conversations.models.message import MessageState
 from conversations.rendering import BlockStream, render_markdown
 from conversations.selectors.conversations.delayed_reply import waits_without_worker
 from conversations.selectors.conversations.reasoning import ShownReasoning
-from conversations.selectors.conversations.thread import ThreadMessage
+from conversations.selectors.conversations.thread import NO_GROUNDING, MessagePage, ThreadMessage
 from conversations.selectors.conversations.tool_calls import CallRow
 from conversations.selectors.conversations.window_coverage import Coverage, Mark
 from conversations.wording.error_sentences import ReaderLocale, stored_error_sentence
@@ -103,23 +104,49 @@ class RenderedMessage:
         return MARK_LABELS[self.mark]
 
 
+def render_thread_page(page: MessagePage, *, reader: ReaderLocale, coverage: Coverage) -> list[RenderedMessage]:
+    """Render all messages of *page*, which knows what came before them."""
+    return render_messages(
+        page.messages,
+        reader=reader,
+        coverage=coverage,
+        model_before=page.model_before,
+        grounding_before=page.grounding_before,
+    )
+
+
 def render_messages(
-    messages: Iterable[ThreadMessage], *, reader: ReaderLocale, coverage: Coverage, model_before: str = ""
+    messages: Iterable[ThreadMessage],
+    *,
+    reader: ReaderLocale,
+    coverage: Coverage,
+    model_before: str = "",
+    grounding_before: GroundingRecord = NO_GROUNDING,
 ) -> list[RenderedMessage]:
     """Render *messages*, each marked by whether the window holds it.
 
-    *model_before* is the name of the model that made the last reply before them, empty where there is none.
+    *model_before* is the name of the model that made the last reply before them, empty where there is none, and
+    *grounding_before* what was looked up for that reply.
     """
     rendered = []
+    sources_before = summarize_sources(grounding_before, reader)
     for message in messages:
         begins_model = bool(model_before and message.made_by and message.made_by != model_before)
-        rendered.append(_render_message(message, reader, coverage, begins_model=begins_model))
+        sources = summarize_sources(message.grounding, reader)
+        shown_sources = sources if sources and sources.is_news_after(sources_before) else None
+        rendered.append(_render_message(message, reader, coverage, sources=shown_sources, begins_model=begins_model))
         model_before = message.made_by or model_before
+        sources_before = sources if message.is_reply else sources_before
     return rendered
 
 
 def _render_message(
-    message: ThreadMessage, reader: ReaderLocale, coverage: Coverage, *, begins_model: bool
+    message: ThreadMessage,
+    reader: ReaderLocale,
+    coverage: Coverage,
+    *,
+    sources: SourcesSummary | None,
+    begins_model: bool,
 ) -> RenderedMessage:
     html, tail_at = _render_content(message)
     return RenderedMessage(
@@ -129,7 +156,7 @@ def _render_message(
         tail_at=tail_at,
         error=stored_error_sentence(message.error_code, message.error_params, reader),
         finish_note=_finish_note(message, reader),
-        sources=summarize_sources(message.grounding, reader),
+        sources=sources,
         mark=coverage.mark_of(message),
         steps=_render_steps(message, reader),
         calls=_render_calls(message.steps.calls, reader),

@@ -22,7 +22,7 @@ from conversations.wording.error_sentences import ReaderLocale
 from .draw_messages import DrawnMessage, draw_messages
 from .model_menu import model_key
 from .page_context import costs_context
-from .render_messages import render_messages
+from .render_messages import render_thread_page
 from .window_context import window_summary
 
 
@@ -41,7 +41,7 @@ def _snapshot(conversation: Conversation, from_position: int, reader: ReaderLoca
     record = last_window(conversation)
     coverage = current_coverage(conversation, record)
     page = thread_from(conversation, from_position)
-    rendered = render_messages(page.messages, reader=reader, coverage=coverage, model_before=page.model_before)
+    rendered = render_thread_page(page, reader=reader, coverage=coverage)
     active = active_conversations(conversation.owner_id)
     return ConversationSnapshot(
         conversation=conversation.public_id,

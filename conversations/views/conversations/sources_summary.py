@@ -35,6 +35,15 @@ class SourcesSummary:
         """Whether a narrower question would have been answered from more of what it asks for."""
         return self.left_out > self.included
 
+    @property
+    def found_nothing(self) -> bool:
+        """Whether documents were searched, all and to the end, and that nothing matches is all there is to say."""
+        return bool(self.documents) and self == SourcesSummary(0, 0, documents=self.documents)
+
+    def is_news_after(self, before: SourcesSummary | None) -> bool:
+        """Whether it is said under a reply: that again nothing matches the same documents is not."""
+        return not (self.found_nothing and self == before)
+
 
 def summarize_sources(record: GroundingRecord, reader: ReaderLocale) -> SourcesSummary | None:
     """Return what the line says, or None where there was nothing to look in."""
