@@ -19,16 +19,19 @@ NUMBER = 90817263540  # with digits that no other part of an address has
 
 def address_of(name: str, *ids: object) -> str:
     """Return what `reverse` returns for a *name* and *ids*."""
-    shape = shape_of(name, ids)
+    shape = shape_of(name, ids, get_script_prefix(), get_urlconf())
     return reverse(name, args=ids) if shape is None else shape % ids
 
 
-def shape_of(name: str, ids: tuple[object, ...]) -> str | None:
-    """Return the address with `%s` in the places of *ids*. None if they are no ids, or there is no such address."""
+def shape_of(name: str, ids: tuple[object, ...], prefix: str, urlconf: str | None) -> str | None:
+    """Return the address with `%s` in the places of *ids*. None if they are no ids, or there is no such address.
+
+    The script *prefix* and the *urlconf* are those that hold now.
+    """
     for each in ids:
         if type(each) is not uuid.UUID and (type(each) is not int or each < 0):
             return None
-    return _find_shape(name, tuple(map(type, ids)), get_script_prefix(), get_urlconf() or settings.ROOT_URLCONF)
+    return _find_shape(name, tuple(map(type, ids)), prefix, urlconf or settings.ROOT_URLCONF)
 
 
 @lru_cache(maxsize=MOST_KEPT)

@@ -1,15 +1,18 @@
-"""`{% url 'name' id %}`: an address whose arguments are ids is composed."""
+"""`{% url 'name' id %}`: an address whose arguments are ids is composed of a shape that is found once."""
 
 from __future__ import annotations
+
+from html import escape
 
 from django.template.base import Node
 from django.template.context import Context
 from django.template.defaulttags import URLNode
-from django.utils.html import escape
+from django.utils.safestring import SafeString
 
 from chatsite.addresses import shape_of
 
 from .nodes import is_constant
+from .reader_key import find_reader_key
 
 
 class AddressNode(URLNode):
@@ -21,11 +24,12 @@ class AddressNode(URLNode):
 
     def render(self, context: Context) -> str:
         ids = tuple([argument.resolve(context) for argument in self.args])
-        shape = shape_of(self.view_name.var, ids)
+        _, prefix, urlconf = find_reader_key(context)
+        shape = shape_of(self.view_name.var, ids, prefix, urlconf)
         if shape is None:
             return super().render(context)
         address = shape % ids
-        escaped = escape(address)
+        escaped = SafeString(escape(address))
         if self.asvar:
             context[self.asvar] = escaped if escaped == address else address
             return ""

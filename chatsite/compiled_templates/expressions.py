@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from copy import copy
 from functools import lru_cache
 from html import escape
 from typing import Any, cast
@@ -29,6 +30,7 @@ from django.utils.functional import SimpleLazyObject, empty
 from django.utils.safestring import SafeString
 
 KINDS_KEPT = 512
+VALUE = "value"  # the name under which Django finds what was looked up already
 
 
 class QuickVariable(Variable):
@@ -46,16 +48,22 @@ class QuickVariable(Variable):
                 break
         else:
             return super().resolve(context)
-        for name in names[1:]:
+        for position, name in enumerate(names[1:], 1):
             if type(value) is SimpleLazyObject:
                 value = _wrapped(value)
             if callable(value) or not _has_attributes_alone(type(value)):  # type: ignore[arg-type]  # a class can be hashed
-                return super().resolve(context)
+                return self._resolve_rest(value, position, context)
             try:
                 value = getattr(value, name)
             except Exception:  # of some kinds Django writes nothing
-                return super().resolve(context)
-        return super().resolve(context) if callable(value) or self.translate else value
+                return self._resolve_rest(value, position, context)
+        return self._resolve_rest(value, len(names), context) if callable(value) or self.translate else value
+
+    def _resolve_rest(self, value: object, position: int, context: Any) -> Any:
+        """Let Django look up what is left of the names, in the *value* of those before the *position*."""
+        rest = copy(self)
+        rest.lookups = (VALUE, *self.lookups[position:])
+        return Variable.resolve(rest, _Found({VALUE: value}, context))  # type: ignore[arg-type]  # what Django asks it
 
 
 class QuickExpression(FilterExpression):
@@ -73,21 +81,26 @@ class QuickExpression(FilterExpression):
 
 
 class QuickVariableNode(VariableNode):
-    """Writes text, numbers and UUIDs as Django does where numbers have no separators."""
+    """Writes the value of an expression."""
 
     def render(self, context: Context) -> str:
         try:
             value = self.filter_expression.resolve(context)
         except UnicodeDecodeError:
             return ""
-        kind = type(value)
-        if kind is SafeString:
-            return cast(str, value)
-        if kind is str:
-            return escape(value) if context.autoescape else value
-        if kind is uuid.UUID or (kind is int and not settings.USE_THOUSAND_SEPARATOR):
-            return str(value)
-        return render_value_in_context(value, context)
+        return write_value(value, context)
+
+
+def write_value(value: object, context: Context) -> str:
+    """Return what a page shows of *value*: of text, numbers and UUIDs as Django where numbers have no separators."""
+    kind = type(value)
+    if kind is SafeString:
+        return cast(str, value)
+    if kind is str:
+        return escape(cast(str, value)) if context.autoescape else cast(str, value)
+    if kind is uuid.UUID or (kind is int and not settings.USE_THOUSAND_SEPARATOR):
+        return str(value)
+    return render_value_in_context(value, context)
 
 
 def quick_variable(node: Node) -> Node:
@@ -115,6 +128,15 @@ def _expressions_in(value: object) -> Iterator[FilterExpression]:
             yield from _expressions_in(each)
     elif isinstance(value, TokenBase):
         yield from _expressions_in([value.first, value.second, value.value])
+
+
+class _Found(dict[str, object]):
+    """A value for Django to look up names in, in the place of a *context*."""
+
+    def __init__(self, values: dict[str, object], context: Context) -> None:
+        super().__init__(values)
+        self.template = context.template
+        self.template_name = getattr(context, "template_name", "unknown")
 
 
 def _wrapped(lazy: Any) -> Any:

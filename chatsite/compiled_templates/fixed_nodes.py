@@ -14,10 +14,9 @@ from django.template.engine import Engine
 from django.template.loader_tags import IncludeNode
 from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 from django.templatetags.static import StaticNode
-from django.urls import get_script_prefix, get_urlconf
-from django.utils.translation import get_language
 
 from .nodes import is_constant, lists_below
+from .reader_key import find_reader_key
 
 MOST_KEPT = 32  # texts of a node: a site has a few languages and one prefix
 
@@ -27,13 +26,10 @@ class FixedNode(Node):
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self.nodelist = NodeList(nodes)
-        self.has_addresses = any(map(self.nodelist.get_nodes_by_type, (URLNode, IncludeNode)))
         self.texts: dict[Hashable, str] = {}
 
     def render(self, context: Context) -> str:
-        key: Hashable = get_language()
-        if self.has_addresses:
-            key = (key, get_script_prefix(), get_urlconf())
+        key: Hashable = find_reader_key(context)
         if not context.autoescape:
             key = ("not escaped", key)
         text = self.texts.get(key)

@@ -2,7 +2,8 @@
 
 What all readers of a language get is rendered once for the language (`fixed_nodes`). Addresses with ids and sentences
 with values are composed of a form that is found once (`address_nodes`, `sentence_nodes`). Variables are looked up
-without what Django tries in vain (`expressions`). With `DEBUG`, templates stay as Django compiles them: files of
+without what Django tries in vain (`expressions`), and included templates are rendered in place (`included_parts`). With
+`DEBUG`, templates stay as Django compiles them: files of
 translations may change while the process runs.
 
 All read Django's nodes by their attributes: tests/chatsite/test_compiled_templates.py says what to do with another
@@ -19,9 +20,12 @@ from django.template.engine import Engine
 from django.template.loaders import base, cached
 
 from .address_nodes import composed_address
+from .csrf_nodes import quick_csrf_token
 from .expressions import quick_variable
 from .fixed_nodes import FixedNodes
-from .nodes import replace_nodes
+from .included_parts import IncludedParts
+from .nodes import quicken, replace_nodes
+from .reader_key import KeyedTemplate, keyed_language
 from .sentence_nodes import composed_sentence
 
 
@@ -38,10 +42,12 @@ class _Compiling(base.Loader):
             names: list[str] = self._here.__dict__.setdefault("names", [])
             names.append(template_name)
             try:
-                replace_nodes(template.nodelist, quick_variable)
-                replace_nodes(template.nodelist, composed_address)
-                replace_nodes(template.nodelist, composed_sentence)
+                for replaced in (quick_variable, quick_csrf_token, composed_address, composed_sentence, keyed_language):
+                    replace_nodes(template.nodelist, replaced)
                 FixedNodes(self.engine, names).join(template.nodelist)
+                replace_nodes(template.nodelist, IncludedParts(self.engine, names).placed)
+                quicken(template.nodelist)
+                template.__class__ = KeyedTemplate
             finally:
                 names.pop()
         return template

@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.template.base import Node
-from django.template.base import render_value_in_context as shown
 from django.template.context import Context
 from django.templatetags.i18n import BlockTranslateNode
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, gettext, pgettext
+from django.utils.translation import gettext, ngettext, npgettext, pgettext
 
+from .expressions import write_value
 from .nodes import is_constant
+from .reader_key import find_reader_key
 
-MOST_KEPT = 32  # forms of a node: a site has a few languages
+MOST_KEPT = 64  # forms of a node: a site has a few languages, and few numbers are counted often
 
 
 class SentenceNode(BlockTranslateNode):
-    """A sentence of one form, with variables in it."""
+    """A sentence with variables in it; if something is counted, in a form for each number."""
 
     def __init__(self, node: BlockTranslateNode) -> None:
         vars(self).update(vars(node))
         self.message, self.names = self.render_token_list(self.singular)
-        self.forms: dict[str | None, str] = {}
+        self.messages, more = self.render_token_list(self.plural) if node.counter else ("", [])
+        self.names = [*dict.fromkeys([*self.names, *more])]
+        self.forms: dict[tuple[str | None, int | None], str] = {}
 
     def render(self, context: Context, nested: bool = False) -> str:
         given = {name: value.resolve(context) for name, value in self.extra_context.items()}
+        count = None
+        if self.counter:
+            count = self.counter.resolve(context)
+            if type(count) is not int:
+                return super().render(context, nested)
+            given[cast(str, self.countervar)] = count
         values = {}
         for name in self.names:
             if name not in given and name not in context:
                 return super().render(context, nested)
-            values[name] = shown(given[name] if name in given else context[name], context)
+            values[name] = write_value(given[name] if name in given else context[name], context)
         try:
-            text = self._find_form() % values
+            text = self._find_form(find_reader_key(context)[0], count) % values
         except (KeyError, ValueError):  # of a translation that is wrong
             return super().render(context, nested)
         if self.asvar:
@@ -38,19 +49,26 @@ class SentenceNode(BlockTranslateNode):
             return ""
         return text
 
-    def _find_form(self) -> str:
-        language = get_language()
-        form = self.forms.get(language)
+    def _find_form(self, language: str | None, count: int | None) -> str:
+        form = self.forms.get((language, count))
         if form is None:
-            form = pgettext(self.message_context.var, self.message) if self.message_context else gettext(self.message)
+            form = self._translate(count)
             if len(self.forms) < MOST_KEPT:
-                self.forms[language] = form
+                self.forms[language, count] = form
         return form
+
+    def _translate(self, count: int | None) -> str:
+        named = self.message_context.var if self.message_context else None
+        if count is None:
+            return pgettext(named, self.message) if named else gettext(self.message)
+        if named:
+            return npgettext(named, self.message, self.messages, count)
+        return ngettext(self.message, self.messages, count)
 
 
 def composed_sentence(node: Node) -> Node:
     """Return what composes the sentence *node*, or *node* if it is none."""
-    if type(node) is BlockTranslateNode and not node.counter and is_constant(node.message_context):
+    if type(node) is BlockTranslateNode and is_constant(node.message_context):
         sentence = SentenceNode(node)
-        return sentence if sentence.names else node
+        return sentence if sentence.names or node.counter else node
     return node

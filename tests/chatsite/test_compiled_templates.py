@@ -31,6 +31,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy
 
+from chatsite.compiled_templates import reader_key
 from chatsite.compiled_templates.address_nodes import AddressNode
 from chatsite.compiled_templates.fixed_nodes import KNOWN, MOST_KEPT, FixedNode, FixedNodes
 
@@ -117,6 +118,15 @@ CHANGING = {
     "an included part that changes": "{% include 'changing' %}",
     "an included part with a name": "{% include 'part' with word='b' %}",
     "an included variable": "{% include word %}",
+    "a part of a variable and a name": "{% include 'changing' with word='<b>' %}{% include 'changing' %}",
+    "a part without the page's names": "{% include 'changing' only %}{% include 'changing' with id=word only %}",
+    "a part that sets names": "{% include 'setting' %}{{ kept }}{{ word }}",
+    "a part in a part": "{% include 'outer' %}{{ kept }}",
+    "a part with what is cycled": "{% for each in 'abc' %}{% include 'cycling' %}{% endfor %}",
+    "a part with a block": "{% include 'blocked' %}",
+    "a part that extends another": "{% include 'extending' %}",
+    "a part in a loop": "{% for each in 'abc' %}{% include 'looped' with last=forloop.last %}{% endfor %}",
+    "a part in another language": "{% load i18n %}{% language 'zh-hans' %}{% include 'outer' %}{% endlanguage %}",
     "a part that is missing": "{% include 'missing' %}",
     "a part that can't be compiled": "{% include 'broken' %}",
     "a tag of ours": "{% load ours %}{% count_calls 'a' %}",
@@ -133,6 +143,12 @@ PARTS = {
     "inner": "{% url 'plain' %}",
     "changing": "{{ word }}",
     "broken": "{% if %}",
+    "setting": "{% load i18n %}{% translate 'Send' as kept %}{% url 'plain' as word %}{{ kept }}{{ word }}",
+    "outer": "{% load i18n %}<{% include 'setting' %}{% include 'changing' with word=kept %}{% translate 'Send' %}>",
+    "cycling": "{% cycle 'odd' 'even' %}{{ each }}",
+    "blocked": "{% block a %}{{ word }}{% endblock %}",
+    "extending": "{% extends 'blocked' %}{% block a %}[{{ block.super }}]{% endblock %}",
+    "looped": "{{ forloop.counter }}{{ each }}{{ last }}{% with word=each %}{{ word }}{% endwith %}",
 }
 
 
@@ -440,10 +456,22 @@ SENTENCES = {
     "one of a path": "{% blocktranslate %}Send {{ word.upper }}{% endblocktranslate %}",
     "one that can be called": "{% blocktranslate %}{{ called }}{% endblocktranslate %}",
     "counted": "{% blocktranslate count n=number %}{{ word }}{% plural %}{{ n }} {{ word }}{% endblocktranslate %}",
+    "one": "{% blocktranslate count n=1 %}{{ word }}{% plural %}{{ n }} {{ word }}{% endblocktranslate %}{{ n }}",
+    "counted by a text": "{% blocktranslate count n=word %}One{% plural %}{{ n }}{% endblocktranslate %}",
+    "counted by a fraction": "{% blocktranslate count n=1.5 %}One{% plural %}{{ n }}{% endblocktranslate %}",
+    "counted in words alone": "{% blocktranslate count n=number %}One{% plural %}Many{% endblocktranslate %}",
+    "counted with a context": (
+        "{% blocktranslate count n=number context 'a letter' %}One {{ word }}{% plural %}{{ n }}{% endblocktranslate %}"
+    ),
+    "counted and translated": (
+        "{% blocktranslate count conversations=number %}{{ conversations }} conversation{% plural %}"
+        "{{ conversations }} conversations{% endblocktranslate %}"
+    ),
     "translated": "{% blocktranslate with entry=word %}Actions for “{{ entry }}”{% endblocktranslate %}",
 }
 
 
+@pytest.mark.filterwarnings("ignore:Plural value must be an integer")
 @pytest.mark.parametrize("autoescape", [True, False])
 @pytest.mark.parametrize("sentence", SENTENCES.values(), ids=SENTENCES)
 def test_a_sentence_with_values_is_what_django_writes(sentence, autoescape):
@@ -477,6 +505,34 @@ def test_another_kind_of_id_has_an_address_of_its_own():
     template = engine_of({"page": "{% url 'kinds' id %}"}).get_template("page")
     texts = [template.render(Context({"id": each})) for each in (3, ID, 40)]
     assert texts == ["/twice/3/", f"/twice/as-uuid/{ID}/", "/twice/40/"]
+
+
+def test_a_part_is_found_when_the_page_is_compiled(monkeypatch):
+    template = engine_of({"page": "<{% include 'changing' with word=id %}>{{ word }}", **PARTS}).get_template("page")
+    monkeypatch.setattr(Engine, "get_template", None)
+    assert template.render(Context({"word": 1, "id": 2})) == "<2>1"
+
+
+def test_what_is_read_on_the_way_to_a_name_that_django_looks_up_is_read_once():
+    template = engine_of({"page": "{{ later.counted.method.left }}"}).get_template("page")
+    asked = []
+    counting = type("Counting", (), {"counted": property(lambda self: asked.append("asked") or Plain([]))})
+    assert template.render(Context({"later": SimpleLazyObject(counting)})) == "&lt;m&gt;"
+    assert asked == ["asked"]
+
+
+def test_the_language_is_looked_up_once_for_a_page_and_again_for_the_next(monkeypatch):
+    asked = []
+    monkeypatch.setattr(reader_key, "get_language", lambda: asked.append("asked") or translation.get_language())
+    source = "{% load i18n %}{% translate 'Send' %}{{ word }}{% translate 'Cancel' %}{% include 'outer' %}"
+    template = engine_of({"page": source, **PARTS}).get_template("page")
+    context = Context({"word": 1})
+    english = template.render(context)
+    with translation.override("zh-hans"):
+        chinese = template.render(context)
+    assert english != chinese
+    assert template.render(context) == english
+    assert len(asked) == 3
 
 
 def test_an_address_with_ids_is_matched_once(monkeypatch):

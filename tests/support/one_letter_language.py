@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from unittest import mock
 
 from django.utils import translation
 
-from chatsite.compiled_templates import fixed_nodes, sentence_nodes
+from chatsite.compiled_templates import reader_key
 
 LETTER = "〇"
 # Places for values, markup and its entities stay as they are.
@@ -35,9 +35,8 @@ def one_letter_language() -> Iterator[None]:
     before = {name: getattr(translation._trans, name) for name in said}
     try:
         vars(translation._trans).update(said)
-        with ExitStack() as kept_apart:  # from what templates keep of other languages
-            for module in (fixed_nodes, sentence_nodes):
-                kept_apart.enter_context(mock.patch.object(module, "get_language", return_value=LETTER))
+        # What templates keep of other languages is kept apart.
+        with mock.patch.object(reader_key, "get_language", return_value=LETTER):
             yield
     finally:
         vars(translation._trans).update(before)
