@@ -175,7 +175,7 @@ class DeleteAccountForm(forms.Form):
     def clean_email(self) -> str:
         typed: str = self.cleaned_data["email"]
         if typed.strip().lower() != self._email:
-            raise forms.ValidationError(_("This is not this account's email address."))
+            raise forms.ValidationError(_("This is not this account’s email address."))
         return typed
 
 

@@ -125,7 +125,7 @@ class ToolSourceFilter(ConditionFilter):
     parameter_name = "source"
     conditions = {
         "built-in": (_("Built in"), Q(source=BUILT_IN)),
-        "own": (_("The site's own"), Q(source=OWN)),
+        "own": (_("The site’s own"), Q(source=OWN)),
         "mcp": (_("MCP servers"), ~Q(source__in=("", BUILT_IN, OWN))),
         "unknown": (_("Unknown tools"), Q(source="")),
     }

@@ -257,7 +257,7 @@ def language_model_choices(stored: str, owner: User | None = None) -> list[tuple
     prices = all_unit_prices(timezone.now())
     offered = [model for model in language_models().values() if is_offered(model, owner)]
     labels = {model.name: f"{model.label} · {price_label(prices[model.name])}" for model in offered}
-    default = _("The site's default: %(model)s") % {"model": isolate_name(labels[default_language_model().name])}
+    default = _("The site’s default: %(model)s") % {"model": isolate_name(labels[default_language_model().name])}
     choices = {"": default} | labels
     if stored not in choices:
         choices[stored] = _("%(name)s (not configured)") % {"name": isolate_name(stored)}

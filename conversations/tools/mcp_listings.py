@@ -20,7 +20,7 @@ def connection_to(server: McpServer) -> McpConnection:
     """Return the connection to *server*. Raises `ToolUnreachable` if its authorization was sealed with another key."""
     authorization = decrypt_secret_or_none(server.sealed_authorization) if server.sealed_authorization else ""
     if authorization is None:
-        words = gettext_noop("Its authorization can't be read any more. An admin has to enter it again.")
+        words = gettext_noop("Its authorization can’t be read any more. An admin has to enter it again.")
         raise ToolUnreachable(detail=words)
     return McpConnection(
         server.url, authorization, timeout_seconds=server.timeout_seconds, named_hosts=settings.MCP_HOSTS

@@ -42,7 +42,7 @@ LABELS: Final[Mapping[str, ToolLabels]] = {
     ),
     "current_time": ToolLabels(
         _("Date and time"),
-        _("Tells the language model the date and time, which it can't know by itself."),
+        _("Tells the language model the date and time, which it can’t know by itself."),
         _("Checking the time…"),
         _("Checked the time"),
         "current_time",
@@ -56,7 +56,7 @@ LABELS: Final[Mapping[str, ToolLabels]] = {
     ),
     "search_documents": ToolLabels(
         _("Document search"),
-        _("Searches the documents again, with the language model's own query."),
+        _("Searches the documents again, with the language model’s own query."),
         _("Searching your documents…"),
         _("Searched your documents"),
         "search",

@@ -15,7 +15,7 @@ ERRORS: dict[str, Promise] = {
     "unreachable": _("No connection to it could be made."),
     "redirect": _("It redirects requests, and redirects are not followed."),
     "inside": NOT_NAMED,
-    "secret_lost": _("The secret can't be read any more, because SECRET_KEY is another one. Make a new secret."),
+    "secret_lost": _("The secret can’t be read any more, because SECRET_KEY is another one. Make a new secret."),
     "disabled": _("The receiver answered that it is gone (410), so nothing more is sent."),
     "key_over": _("The key is over or revoked, or your account is blocked: nothing more is sent."),
     "superseded": _("A newer test took its place."),

@@ -29,7 +29,7 @@ LEFT_OUT_LABELS: Mapping[LeftOutReason, Promise] = {
 }
 # Why a summary that is kept was not sent, of the panel of a request.
 SUMMARY_LEFT_OUT_LABELS: Mapping[SummaryLeftOut, Promise] = {
-    "above_cap": gettext_lazy("Not sent with this request: it is longer than the scenario's longest summary."),
+    "above_cap": gettext_lazy("Not sent with this request: it is longer than the scenario’s longest summary."),
     "does_not_fit": gettext_lazy("Not sent with this request: the window has no room for it."),
     "all_in_view": gettext_lazy("Not sent with this request: the whole conversation is in view."),
 }

@@ -139,7 +139,7 @@ def test_the_pages_take_the_same_queries_however_much_there_is(queries_for, cali
 def test_the_limit_can_be_forgotten_and_who_did_it_is_written_down(admin_browser, superuser, calibration):
     assert find_calibration("letters").limit_tokens == 4_096
     response = admin_browser.post(url_of(calibration, "forget_limit"), follow=True)
-    assert "The provider&#x27;s limit of 4,096 tokens has been forgotten." in response.content.decode()
+    assert "The provider’s limit of 4,096 tokens has been forgotten." in response.content.decode()
     assert find_calibration("letters").limit_tokens is None
     entry = LogEntry.objects.get()
     assert (entry.user, entry.object_id) == (superuser, str(calibration.pk))

@@ -73,7 +73,7 @@ def test_a_listing_that_fails_is_told_in_words_and_the_former_one_stays(admin_br
     admin_browser.post(list_url)
     McpServer.objects.update(url=server.nonsense_url("down"))
     page = admin_browser.post(list_url, follow=True).content.decode()
-    assert "The tool&#x27;s server could not be reached. HTTP 503." in page
+    assert "The tool’s server could not be reached. HTTP 503." in page
     assert "Its previous list is kept." in page
     assert "sums__add" in page
 

@@ -55,7 +55,7 @@ def test_a_user_who_reads_another_conversation_is_told_which_one_awaits_approval
 def test_the_page_itself_marks_its_conversation_too(talking):
     card = ask_to_write_down(talking)
     expect(marked(talking)).to_have_count(1)
-    card.get_by_role("button", name="Don't allow").click()
+    card.get_by_role("button", name="Don’t allow").click()
     end_of(talking)
     expect(marked(talking)).to_have_count(0)
 

@@ -170,7 +170,7 @@ def test_it_waits_while_the_reply_awaits_approval_and_says_so(page):
     card = ask_to_write_down(page)
     queue(page, "and then this")
     expect(queued(page)).to_contain_text("the reply asks for your approval")
-    card.get_by_role("button", name="Don't allow").click()
+    card.get_by_role("button", name="Don’t allow").click()
     expect(messages(page).filter(has_text="and then this")).to_have_count(1)
     expect(queued(page)).to_be_hidden()
 

@@ -91,7 +91,7 @@ def test_what_is_never_to_be_recalled_is_not(asked):
     page = asked
     row = row_of_secret(open_panel(page))
     page.evaluate(CLOSE_WHEN_PART_IS_REPLACED)
-    row.get_by_role("button", name="Don't recall").click()
+    row.get_by_role("button", name="Don’t recall").click()
     wait_until(page, lambda: page.evaluate("window.opensAgain !== undefined"))
     assert not page.evaluate("window.opensAgain")
     expect(page.locator("#inspector button", has_text="Never recalled · undo")).to_be_attached()
@@ -106,7 +106,7 @@ def test_what_is_never_recalled_is_marked_in_the_thread_and_listed_and_both_undo
     page = asked
     message = messages(page).and_(page.locator('[data-role="user"]')).filter(has_text=SECRET)
     row = row_of_secret(open_panel(page))
-    row.get_by_role("button", name="Don't recall").click()
+    row.get_by_role("button", name="Don’t recall").click()
     expect(row.get_by_role("button", name="Never recalled · undo")).to_be_visible()
     row.get_by_role("link", name="Go to").click()
     expect(message).to_have_attribute("data-never-recalled", "")
@@ -114,11 +114,11 @@ def test_what_is_never_recalled_is_marked_in_the_thread_and_listed_and_both_undo
     listed = open_panel(page).locator("#never-recalled-list")
     listed.locator("summary").click()
     listed.get_by_role("button", name="Never recalled · undo").click()
-    expect(listed.get_by_role("button", name="Don't recall")).to_be_visible()
+    expect(listed.get_by_role("button", name="Don’t recall")).to_be_visible()
     row.get_by_role("link", name="Go to").click()
     expect(message).not_to_have_attribute("data-never-recalled", "")
     with page.expect_response("**/recall/"):  # the button tells it before the server does
-        open_menu(message).get_by_role("menuitemcheckbox", name="Don't recall").click()
+        open_menu(message).get_by_role("menuitemcheckbox", name="Don’t recall").click()
     expect(message).to_have_attribute("data-never-recalled", "")
     page.reload()
     row_of_secret(open_panel(page)).get_by_role("link", name="Go to").click()

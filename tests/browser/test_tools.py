@@ -124,7 +124,7 @@ def test_an_allowed_call_is_run_and_the_reply_goes_on(with_tools):
 
 
 def test_a_refused_call_is_not_run_and_the_reply_goes_on(with_tools):
-    ask_to_write_down(with_tools).get_by_role("button", name="Don't allow").click()
+    ask_to_write_down(with_tools).get_by_role("button", name="Don’t allow").click()
     reply = end_of(with_tools)
     expect(calls_in(reply).locator("summary")).to_contain_text("Not allowed")
     assert "Written down:" not in reply.text_content()
@@ -175,7 +175,7 @@ def test_a_decision_in_one_tab_is_seen_in_the_other(with_tools):
     card = ask_to_write_down(with_tools)
     other = with_tools.context.new_page()
     other.goto(with_tools.url)
-    other.locator("[data-awaiting-approval]").get_by_role("button", name="Don't allow").click()
+    other.locator("[data-awaiting-approval]").get_by_role("button", name="Don’t allow").click()
     expect(card).to_have_count(0)
     expect(calls_in(end_of(with_tools)).locator("summary")).to_contain_text("Not allowed")
 

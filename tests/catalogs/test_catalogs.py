@@ -60,6 +60,22 @@ def test_every_sentence_is_translated(place):
 
 
 @every_place
+def test_apostrophes_are_of_one_kind(place):
+    """Like the quotation marks of our sentences, they are curled. What libraries say has no location.
+
+    What a model says of a field stands in released migrations too, which would each get another one.
+    """
+    straight = [message.id for message in messages_of(place) if has_straight_apostrophe(message)]
+    assert not straight
+
+
+def has_straight_apostrophe(message):
+    files = [file for file, _ in message.locations if "/models/" not in file]
+    originals = [message.id] if isinstance(message.id, str) else message.id
+    return bool(files) and any("'" in original for original in originals)
+
+
+@every_place
 def test_every_translation_has_the_places_of_its_sentence(place):
     """A singular may leave its number out, so one of the forms must have the same."""
     for message in messages_of(place):

@@ -91,9 +91,9 @@ REFUSED = [
     ([{"role": "user", "content": " \n"}], "empty"),
     ([{"role": "assistant", "content": "\x00"}], "empty"),
     ([{"role": "system", "content": ""}, USER], "empty"),
-    ([{**USER, "tool_calls": [call()]}], "can't be stored"),
-    ([{"role": "system", "content": "Be brief.", "name": "Ada"}, USER], "can't be stored"),
-    ([USER, {**REPLY, "audio": {"id": "a"}}], "can't be stored"),
+    ([{**USER, "tool_calls": [call()]}], "can’t be stored"),
+    ([{"role": "system", "content": "Be brief.", "name": "Ada"}, USER], "can’t be stored"),
+    ([USER, {**REPLY, "audio": {"id": "a"}}], "can’t be stored"),
 ]
 
 

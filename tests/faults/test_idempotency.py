@@ -98,7 +98,7 @@ def test_a_key_that_is_none_is_named(site, key, wrong):
 def test_what_was_refused_before_it_left_may_be_sent_again(site):
     own = make_key(site, per_day_usd="0.0001")
     client, same = client_of(site, own, max_retries=0), with_key()
-    with pytest.raises(openai.PermissionDeniedError, match="this API key's own limit"):
+    with pytest.raises(openai.PermissionDeniedError, match="this API key’s own limit"):
         client.chat.completions.create(model="ok", messages=HELLO, **same)
     site.database.rows(
         "UPDATE conversations_apikey SET money_per_day_usd = NULL WHERE public_part = %s", own.split("_")[1]

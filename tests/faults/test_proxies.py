@@ -22,7 +22,7 @@ from .conftest import checked
 from .pages import open_socket
 
 MEGABYTES = 2  # of one document here, so that a request may have 10: ten times what nginx takes by itself
-TOO_LARGE = "More than 10 MB can't be sent at once. Send fewer files, or smaller ones."
+TOO_LARGE = "More than 10 MB can’t be sent at once. Send fewer files, or smaller ones."
 BOUNDARY = "boundary"
 PART = (
     f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="{{name}}.txt"\r\n'

@@ -119,7 +119,7 @@ def test_a_gigabyte_that_says_so_is_refused_before_any_of_it_is_read(sender):
     with bounded(sender, most_written=10**6):
         answer, told = sender.send(file_of(GIGABYTE), Content_Length=length_of(GIGABYTE))
     assert (answer.status, told["code"]) == (413, "files_too_large")
-    assert told["message"] == "More than 10 MB can't be sent at once. Send fewer files, or smaller ones."
+    assert told["message"] == "More than 10 MB can’t be sent at once. Send fewer files, or smaller ones."
     assert answer.headers["Connection"] == "close"
 
 

@@ -86,7 +86,7 @@ async def test_a_named_host_that_leads_to_credentials_is_refused(canary):
 async def test_no_connection_leads_anywhere_but_to_its_destination(canary):
     transport = EgressTransport(named_destination("http://models.example.org/"), most_bytes=1_000)
     async with httpx2.AsyncClient(transport=transport, trust_env=False) as client:
-        with pytest.raises(EgressRefused, match="for another server than this connection's"):
+        with pytest.raises(EgressRefused, match="for another server than this connection’s"):
             await client.get(f"http://127.0.0.1:{canary.port}/")
 
 

@@ -116,7 +116,7 @@ def test_an_offered_policy_that_can_not_be_loaded_is_refused_in_words(settings, 
     settings.WINDOW_POLICIES = [path]
     field, sentence = problem_of(policy_name=path)
     assert field == "policy_name"
-    assert "can't be loaded" in sentence
+    assert "can’t be loaded" in sentence
 
 
 def test_a_language_model_that_is_no_longer_offered_stays_where_it_is():

@@ -232,7 +232,7 @@ def test_many_mistakes_are_told_in_few_words():
 
 
 def test_a_class_that_refuses_in_its_own_way_is_a_mistake_in_the_arguments():
-    with pytest.raises(ArgumentsInvalid, match="do not match the tool's schema") as raised:
+    with pytest.raises(ArgumentsInvalid, match="do not match the tool’s schema") as raised:
         called("(even: Even)", {"even": {"n": 3}})
     assert raised.value.detail == "RuntimeError: odd"
     assert called("(even: Even)", {"even": {"n": 2}}) == {"even": Even(2)}

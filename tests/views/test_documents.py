@@ -164,7 +164,7 @@ def test_more_files_than_one_request_may_have_are_refused_in_words(alice, place,
     assert answer.status_code == 413
     assert answer.json() == {
         "code": "files_too_many",
-        "message": "More than 3 files can't be sent at once. Send them in parts.",
+        "message": "More than 3 files can’t be sent at once. Send them in parts.",
     }
     assert not Document.objects.exists()
 

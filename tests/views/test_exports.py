@@ -216,7 +216,7 @@ def test_a_temporary_conversation_is_exported_only_once_it_is_kept(alice):
     client.force_login(alice)
     response = client.get(address(talk, kind="html"))
     assert response.status_code == 409
-    assert "temporary conversation can&#x27;t be exported" in response.text
+    assert "temporary conversation can’t be exported" in response.text
     keep_conversation(talk)
     assert downloaded(alice, address(talk, kind="html"))[0].status_code == 200
 

@@ -100,7 +100,7 @@ def _tell_how_many(request: HttpRequest, ended: int) -> None:
         text = ngettext("Signed out of %(count)d other session.", "Signed out of %(count)d other sessions.", ended)
         messages.success(request, text % {"count": ended})
     else:
-        messages.info(request, _("You weren't signed in anywhere else."))
+        messages.info(request, _("You weren’t signed in anywhere else."))
 
 
 def _signed_out(request: HttpRequest) -> HttpResponse:

@@ -17,7 +17,7 @@ from chatsite.accounts.admin.limits_form import EVERYONE, FIELD_TEXTS, ROLES, Li
 from chatsite.accounts.limits import LIMITS, inherited_limits
 from chatsite.accounts.models import Limits, Role, SiteBudget, User
 
-RULE = _("Empty fields take the wider limit: the role's, then the site's, then the settings'. 0 allows nothing.")
+RULE = _("Empty fields take the wider limit: the role’s, then the site’s, then the settings’. 0 allows nothing.")
 MONEY = ["money_per_day_usd", "money_per_month_usd"]
 COUNTS = [name for name in LIMITS if name not in MONEY]
 
@@ -30,7 +30,7 @@ class LimitsAdmin(EditConflictAdmin):
     list_select_related = ["user"]
     list_per_page = 50
     search_fields = ["user__email"]
-    search_help_text = _("A user's email address")
+    search_help_text = _("A user’s email address")
     empty_value_display = "–"
     fieldsets = [
         (_("Sending"), {"description": RULE, "fields": COUNTS}),
@@ -77,8 +77,8 @@ class PersonalLimits(StackedInline):
     model = Limits
     form = LimitsForm
     formset = InheritingFormSet
-    verbose_name = _("this user's own limits")
-    verbose_name_plural = _("this user's own limits")
+    verbose_name = _("this user’s own limits")
+    verbose_name_plural = _("this user’s own limits")
     fieldsets = [(None, {"fields": [*COUNTS, *MONEY]})]
     can_delete = False
     hide_title = True

@@ -17,10 +17,10 @@ FIELD_TEXTS = {
     "message_tokens": (_("Message length, tokens"), _("The longest message that a user may send.")),
     "uploads_per_day": (_("Uploads per day"), _("Files that a user may upload in a day (UTC).")),
     "upload_kilobytes": (_("File size, kilobytes"), _("The largest file that a user may upload.")),
-    "money_per_day_usd": (_("US dollars per day"), _("The most that a user's replies may cost in a day (UTC).")),
+    "money_per_day_usd": (_("US dollars per day"), _("The most that a user’s replies may cost in a day (UTC).")),
     "money_per_month_usd": (
         _("US dollars per month"),
-        _("The most that a user's replies may cost in a calendar month (UTC)."),
+        _("The most that a user’s replies may cost in a calendar month (UTC)."),
     ),
 }
 EVERYONE = _("everyone")
@@ -51,12 +51,12 @@ class LimitsForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it t
         if "role" in self.fields:
             role = cast(forms.ChoiceField, self.fields["role"])
             role.choices = [("", EVERYONE), *ROLES.items()]
-            role.help_text = _("A user's own limits are on that user's page.")
+            role.help_text = _("A user’s own limits are on that user’s page.")
 
     def clean_role(self) -> str | None:
         role: str | None = self.cleaned_data["role"]
         if role is None and Limits.objects.filter(user=None, role=None).exists():
-            raise forms.ValidationError(_("Everyone's limits already exist: change those."))
+            raise forms.ValidationError(_("Everyone’s limits already exist: change those."))
         return role
 
 

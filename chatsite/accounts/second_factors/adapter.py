@@ -21,7 +21,7 @@ class MFAAdapter(DefaultMFAAdapter):
     error_messages = {
         **DefaultMFAAdapter.error_messages,
         "add_email_blocked": _(
-            "You can't change the address while you have a second factor. Remove it, change the "
+            "You can’t change the address while you have a second factor. Remove it, change the "
             "address, then set it up again."
         ),
         "cannot_generate_recovery_codes": _("Recovery codes back up a second factor. Set one up first."),

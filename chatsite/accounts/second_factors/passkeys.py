@@ -46,9 +46,9 @@ def why_no_passkeys(request: HttpRequest) -> str:
         port = f":{asked_for.port}" if asked_for.port else ""
         return gettext("To use passkeys, open this site at %(url)s.") % {"url": f"http://{LOCAL_NAME}{port}"}
     if _is_address(host):
-        return gettext("Passkeys need a host name; browsers don't allow them at %(host)s.") % {"host": host}
+        return gettext("Passkeys need a host name; browsers don’t allow them at %(host)s.") % {"host": host}
     if host != LOCAL_NAME and not request.is_secure():
-        return gettext("Passkeys need HTTPS; browsers don't allow them without it.")
+        return gettext("Passkeys need HTTPS; browsers don’t allow them without it.")
     return ""
 
 

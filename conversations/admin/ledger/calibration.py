@@ -112,7 +112,7 @@ class CalibrationAdmin(ReadOnlyAdmin):
     def shown_ratio(self, calibration: Calibration) -> str:
         return figures.ratio(calibration.ratio)
 
-    @display(description=_("provider's limit"), ordering="limit_tokens")
+    @display(description=_("provider’s limit"), ordering="limit_tokens")
     def limit(self, calibration: Calibration) -> str:
         shown = ShownCalibration(calibration)
         limit = figures.count(shown.limit_tokens)
@@ -142,7 +142,7 @@ class CalibrationAdmin(ReadOnlyAdmin):
         if forget_limit(calibration):
             tokens = ShownCalibration(calibration).limit_tokens or calibration.refused_tokens or 0
             self.log_change(request, calibration, f"Forgot the provider's limit of {tokens:,} tokens.")
-            forgot = gettext("The provider's limit of %(tokens)s tokens has been forgotten.")
+            forgot = gettext("The provider’s limit of %(tokens)s tokens has been forgotten.")
             messages.success(request, forgot % {"tokens": figures.count(tokens)})
         return redirect(reverse("admin:conversations_calibration_change", args=[pk]))
 

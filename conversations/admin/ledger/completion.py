@@ -45,7 +45,7 @@ class CompletionAdmin(ReadOnlyAdmin):
     list_filter = ["created_at", OutcomeFilter, CostFilter, LanguageModelFilter, "purpose"]
     linked_lookups = LINKED_LOOKUPS
     search_fields = ["user__email", "language_model", "error_code", "provider_request_id"]
-    search_help_text = _("Email address, language model, error code or the provider's request id")
+    search_help_text = _("Email address, language model, error code or the provider’s request id")
     list_select_related = ["user"]
 
     def get_queryset(self, request: HttpRequest) -> Any:

@@ -22,7 +22,7 @@ TOO_MUCH = format_lazy(_("Nothing costs more than ${most} per million tokens."),
 AMOUNT = {
     "required": _("Enter a price, or 0 if it costs nothing. Without a price the cost is unknown."),
     "invalid": _("Enter US dollars per million tokens, such as 0.15."),
-    "min_value": _("A price can't be below 0."),
+    "min_value": _("A price can’t be below 0."),
     "max_value": TOO_MUCH,
     "max_digits": TOO_MUCH,
     "max_whole_digits": TOO_MUCH,

@@ -21,7 +21,7 @@ class ApiKeyAdmin(RevocableAdmin):
     action_done = _("The key is revoked.")
     list_display = ["created_at", "owner", "may", "scenario", "last_used_at", "ends_at", "revoked_at"]
     list_select_related = ["owner", "scenario"]
-    search_help_text = _("Owner's email, or the public part of a key")
+    search_help_text = _("Owner’s email, or the public part of a key")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[ApiKey], search_term: str

@@ -60,7 +60,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         ("scenario", SiteScenarioFilter),
     ]
     search_fields = ["owner__email"]
-    search_help_text = _("Owner's email address, or the beginning of a conversation's id")
+    search_help_text = _("Owner’s email address, or the beginning of a conversation’s id")
     list_select_related = ["owner", "scenario"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:

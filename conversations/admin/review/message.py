@@ -28,7 +28,7 @@ class MessageAdmin(ReadOnlyAdmin):
     list_filter = ["created_at", "role", "state", "active", "pinned", "excluded", RatingFilter]
     linked_lookups = ("conversation", "parent")
     search_fields = ["conversation__owner__email"]
-    search_help_text = _("Email address of the conversation's owner")
+    search_help_text = _("Email address of the conversation’s owner")
     list_select_related = ["conversation__owner", "rating"]
     ordering = ["-pk"]
 

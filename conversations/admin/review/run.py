@@ -18,7 +18,7 @@ class RunAdmin(ReadOnlyAdmin):
     list_display = ["id", "shown_state", "worker", "attempt", "reply", "created_at", "ended_at"]
     list_filter = ["state", "created_at"]
     search_fields = ["worker", "reply__conversation__owner__email"]
-    search_help_text = _("Worker, or the email address of the conversation's owner")
+    search_help_text = _("Worker, or the email address of the conversation’s owner")
     list_select_related = ["reply"]
     ordering = ["-pk"]
     # Bookkeeping of reservations, which other pages sum up, of what is continued, and of the page that waits.

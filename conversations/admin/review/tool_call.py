@@ -25,7 +25,7 @@ from conversations.templatetags import figures
 
 CONTENT_FIELDS = ("arguments", "result")
 MOST_CHARACTERS = 20_000
-SOURCES = {"": "–", BUILT_IN: _("Built in"), OWN: _("The site's own")}
+SOURCES = {"": "–", BUILT_IN: _("Built in"), OWN: _("The site’s own")}
 REPLY_CONTENT_FIELDS = ("content", "reasoning", "grounding", "tool_calls", "error_params")
 
 
@@ -45,7 +45,7 @@ class ToolCallAdmin(ReadOnlyAdmin):
     list_filter = ["created_at", "state", "needs_approval", ToolSourceFilter]
     linked_lookups = ("reply", "reply__conversation")
     search_fields = ["reply__conversation__owner__email", "error_code"]
-    search_help_text = _("Email address of the conversation's owner, or error code")
+    search_help_text = _("Email address of the conversation’s owner, or error code")
     list_select_related = ["reply__conversation__owner"]
     ordering = ["-pk"]
 

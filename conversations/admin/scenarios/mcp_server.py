@@ -36,8 +36,8 @@ LIST_TOOLS = "conversations_mcpserver_list_tools"
 STATE_COLOURS = StateColours({"failed": "danger", "not listed": "info"})
 REASONS: Mapping[str, Promise] = {
     listed_tools.TOO_MANY: _("The server offers more tools than are accepted."),
-    listed_tools.NAME_UNFIT: _("Its name is empty, too long, or can't be stored."),
-    listed_tools.NAME_TAKEN: _("Language models could not tell its name apart from another tool's."),
+    listed_tools.NAME_UNFIT: _("Its name is empty, too long, or can’t be stored."),
+    listed_tools.NAME_TAKEN: _("Language models could not tell its name apart from another tool’s."),
     Flaw.TOO_LARGE: _("Its schema is too large."),
     Flaw.TOO_DEEP: _("Its schema is nested too deeply."),
     Flaw.REFERS_OUTSIDE: _("Its schema refers to another document, which is not fetched."),

@@ -51,7 +51,7 @@ class McpServerForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes no a
         help_texts = {
             "name": _("Put before the names of its tools. Scenarios refer to tools by it."),
             "url": _("Its streamable HTTP endpoint, such as https://tools.example.org/mcp."),
-            "offered": _("For scenarios of their own. The site's scenarios may use any server."),
+            "offered": _("For scenarios of their own. The site’s scenarios may use any server."),
             "believes_read_only": _(
                 "Tools that it calls read-only then run at once. All others ask the user first, with the arguments."
             ),

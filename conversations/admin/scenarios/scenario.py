@@ -44,7 +44,7 @@ class ScenarioAdmin(LargeListAdmin):
     list_display = ["shown_name", "shown_language_model", "policy_name", "offered", "is_default", "owner", "created_at"]
     list_filter = ["offered", "is_default", "policy_name", LanguageModelFilter, ("owner", admin.EmptyFieldListFilter)]
     search_fields = ["owner__email"]
-    search_help_text = _("The name of one of the site's, or its owner's email address")
+    search_help_text = _("The name of one of the site’s, or its owner’s email address")
     list_select_related = ["owner"]
     autocomplete_fields = ["owner"]
     actions = None
@@ -129,7 +129,7 @@ class ScenarioAdmin(LargeListAdmin):
 
     @display(description=_("language model"), ordering="language_model")
     def shown_language_model(self, scenario: Scenario) -> str:
-        return scenario.language_model or gettext("the site's default")
+        return scenario.language_model or gettext("the site’s default")
 
     def has_delete_permission(self, request: HttpRequest, obj: Scenario | None = None) -> bool:
         is_free = obj is None or not (_is_someone_elses(request, obj) or _is_used(obj))

@@ -39,7 +39,7 @@ class AdminScenarioForm(scenario_forms.ScenarioForm):
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("owner") and (cleaned.get("is_default") or cleaned.get("offered")):
             self.add_error(
-                "owner", _("A user's own scenario can't be offered to everyone. Remove the owner or the offer.")
+                "owner", _("A user’s own scenario can’t be offered to everyone. Remove the owner or the offer.")
             )
         if "is_default" in self.changed_data and not cleaned.get("is_default"):
             self.add_error(

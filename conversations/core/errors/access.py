@@ -26,7 +26,7 @@ class GateClosed(AccessError):
 
 class GatePasswordRequired(GateClosed):
     code = "gate_password_required"
-    template = "Enter this site's password to continue. Your text is kept."
+    template = "Enter this site’s password to continue. Your text is kept."
 
 
 class SeatsTaken(GateClosed):
@@ -63,7 +63,7 @@ class PriceUnknown(AccessError):
 
     code = "price_unknown"
     template = (
-        "The price of this language model is not known, so it can't be used while spending is "
+        "The price of this language model is not known, so it can’t be used while spending is "
         "limited. An admin of this site can enter its price."
     )
 
@@ -113,7 +113,7 @@ class MoneyReserved(AccessError):
 
 class SiteMoneyReserved(MoneyReserved):
     code = "site_money_reserved"
-    template = "The rest of this site's budget is reserved for replies in progress. Try again in a moment."
+    template = "The rest of this site’s budget is reserved for replies in progress. Try again in a moment."
 
 
 class LimitReached(AccessError):
@@ -154,12 +154,12 @@ class MonthlyMoneyUsedUp(MoneyUsedUp):
 
 class SiteMoneyUsedUp(MoneyUsedUp):
     code = "site_money_used_up"
-    template = "This site's remaining budget for today does not cover this reply. It resets at %(opens_at)s."
+    template = "This site’s remaining budget for today does not cover this reply. It resets at %(opens_at)s."
 
 
 class SiteMonthlyMoneyUsedUp(MoneyUsedUp):
     code = "site_monthly_money_used_up"
-    template = "This site's remaining budget for the month does not cover this reply. It resets at %(opens_at)s."
+    template = "This site’s remaining budget for the month does not cover this reply. It resets at %(opens_at)s."
 
 
 class ConversationNotFound(AccessError):
@@ -217,7 +217,7 @@ class ReadingDisabled(ReadingRefused):
     """Reading others' content is switched off for the whole site."""
 
     code = "reading_disabled"
-    template = "Reading other people's conversations is switched off on this site."
+    template = "Reading other people’s conversations is switched off on this site."
 
 
 class ReasonRequired(ReadingRefused):

@@ -10,7 +10,7 @@ class ParameterInvalid(InputError):
     """A parameter of a request has a value that can't be taken, or is not supported at all; *parameter* names it."""
 
     code = "parameter_invalid"
-    template = "The parameter %(parameter)s can't be taken: %(reason)s."
+    template = "The parameter %(parameter)s can’t be taken: %(reason)s."
 
     def __init__(self, parameter: str, reason: str) -> None:
         self.parameter = parameter
@@ -104,19 +104,19 @@ class ApiKeyMoneyUsedUp(LimitReached):
     """What is left of the key's own money does not cover what the request may cost at most."""
 
     code = "key_money_used_up"
-    template = "What is left of this API key's own limit does not cover this request. It resets at %(opens_at)s."
+    template = "What is left of this API key’s own limit does not cover this request. It resets at %(opens_at)s."
 
 
 class ApiKeyMoneyReserved(MoneyReserved):
     """Nothing but the worst case of the key's running requests stands in the way."""
 
     code = "key_money_reserved"
-    template = "The rest of this API key's own limit is reserved for its requests in progress. Try again in a moment."
+    template = "The rest of this API key’s own limit is reserved for its requests in progress. Try again in a moment."
 
 
 class ApiKeyRequestTooExpensive(ReplyTooExpensive):
     code = "key_request_too_expensive"
     template = (
-        "This request may cost more than this API key's own limit for a whole day or month. Allow fewer output tokens, "
+        "This request may cost more than this API key’s own limit for a whole day or month. Allow fewer output tokens, "
         "send less, or choose a cheaper model."
     )

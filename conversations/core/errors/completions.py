@@ -14,7 +14,7 @@ class CompletionError(ConversationError):
     """
 
     code = "completion_failed"
-    template = "The language model's provider answered with an error."
+    template = "The language model’s provider answered with an error."
     retryable: ClassVar[bool] = False
     may_be_billed: ClassVar[bool] = False
 
@@ -34,7 +34,7 @@ class CompletionError(ConversationError):
 
 class ProviderUnavailable(CompletionError):
     code = "provider_unavailable"
-    template = "The language model can't be reached at the moment. Please try again in a minute."
+    template = "The language model can’t be reached at the moment. Please try again in a minute."
     retryable = True
 
 
@@ -42,7 +42,7 @@ class ProviderUnavailableUntil(ProviderUnavailable):
     """The provider says when it takes requests again, and that is longer than we wait; *again_at* is in ISO 8601."""
 
     code = "provider_unavailable_until"
-    template = "The language model can't be reached at the moment: its provider takes requests again at %(again_at)s."
+    template = "The language model can’t be reached at the moment: its provider takes requests again at %(again_at)s."
     retryable = False
 
 
@@ -86,12 +86,12 @@ class ProviderRejected(CompletionError):
 
 class CredentialsRejected(ProviderRejected):
     code = "credentials_rejected"
-    template = "The provider rejected this site's credentials. An admin of this site has to correct them."
+    template = "The provider rejected this site’s credentials. An admin of this site has to correct them."
 
 
 class QuotaExhausted(ProviderRejected):
     code = "quota_exhausted"
-    template = "This site's account with the provider has no money left. An admin of this site has to add some."
+    template = "This site’s account with the provider has no money left. An admin of this site has to add some."
 
 
 class LanguageModelNotFound(ProviderRejected):
@@ -101,7 +101,7 @@ class LanguageModelNotFound(ProviderRejected):
 
 class ToolsNotSupported(ProviderRejected):
     code = "tools_not_supported"
-    template = "This language model can't call tools. Choose a scenario without tools or with another language model."
+    template = "This language model can’t call tools. Choose a scenario without tools or with another language model."
 
 
 class DialectRejected(ProviderRejected):
@@ -142,7 +142,7 @@ class ContextTooLong(ProviderRejected):
 
 class MalformedStream(CompletionError):
     code = "malformed_stream"
-    template = "The language model's provider sent an invalid reply."
+    template = "The language model’s provider sent an invalid reply."
     may_be_billed = True
 
 

@@ -124,8 +124,8 @@ class TooManyFiles(InputError):
 
     code = "files_too_many"
     counted = "most"
-    singular = "More than %(most)s file can't be sent at once. Send them one by one."
-    template = "More than %(most)s files can't be sent at once. Send them in parts."
+    singular = "More than %(most)s file can’t be sent at once. Send them one by one."
+    template = "More than %(most)s files can’t be sent at once. Send them in parts."
 
     def __init__(self, *, most: int) -> None:
         super().__init__(most=f"{most:,}")
@@ -135,7 +135,7 @@ class FilesTooLarge(InputError):
     """*megabytes*: of one request, whose files are not read at all."""
 
     code = "files_too_large"
-    template = "More than %(megabytes)s MB can't be sent at once. Send fewer files, or smaller ones."
+    template = "More than %(megabytes)s MB can’t be sent at once. Send fewer files, or smaller ones."
 
     def __init__(self, *, megabytes: int) -> None:
         super().__init__(megabytes=f"{megabytes:,}")

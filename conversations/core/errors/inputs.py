@@ -52,7 +52,7 @@ class ReplyInProgress(InputError):
 
 class TemporaryNotExported(InputError):
     code = "temporary_not_exported"
-    template = "A temporary conversation can't be exported or shared. Keep it first."
+    template = "A temporary conversation can’t be exported or shared. Keep it first."
 
 
 class ExportUnderWay(InputError):
@@ -123,7 +123,7 @@ class MessageNotEditable(InputError):
 
 class MessageNotPinnable(InputError):
     code = "message_not_pinnable"
-    template = "This message can't be pinned because it is never sent by itself."
+    template = "This message can’t be pinned because it is never sent by itself."
 
 
 class EffortNotAccepted(InputError):
@@ -138,7 +138,7 @@ class InvalidHistory(InputError):
     """*reason* is a clause for the user, a literal that is translated like a template: "two of them are the same"."""
 
     code = "history_invalid"
-    template = "These messages can't be imported: %(reason)s."
+    template = "These messages can’t be imported: %(reason)s."
 
     def __init__(self, *, reason: str) -> None:
         super().__init__(reason=reason)
@@ -155,12 +155,12 @@ class WebSearchNotOffered(InputError):
     """The site has no web search, or the scenario leaves no choice."""
 
     code = "web_search_not_offered"
-    template = "Web search can't be switched here: this site or this scenario does not leave it open."
+    template = "Web search can’t be switched here: this site or this scenario does not leave it open."
 
 
 class SummaryEmpty(InputError):
     code = "summary_empty"
-    template = "A summary can't be empty. To send none, stop summarising."
+    template = "A summary can’t be empty. To send none, stop summarising."
 
 
 class SummaryTooLong(InputError):

@@ -20,8 +20,8 @@ class PromptError(ConversationError):
 
 class SystemPromptTooLong(PromptError):
     code = "system_prompt_too_long"
-    singular = "The scenario's system prompt is %(tokens_over)s token too long for its language model."
-    template = "The scenario's system prompt is %(tokens_over)s tokens too long for its language model."
+    singular = "The scenario’s system prompt is %(tokens_over)s token too long for its language model."
+    template = "The scenario’s system prompt is %(tokens_over)s tokens too long for its language model."
 
 
 class AboutMeTooLong(PromptError):
@@ -44,8 +44,8 @@ class PinsTooLong(PromptError):
 
 class ToolSchemasTooLong(PromptError):
     code = "tool_schemas_too_long"
-    singular = "The scenario's tools take %(tokens_over)s token too many. Switch some of them off."
-    template = "The scenario's tools take %(tokens_over)s tokens too many. Switch some of them off."
+    singular = "The scenario’s tools take %(tokens_over)s token too many. Switch some of them off."
+    template = "The scenario’s tools take %(tokens_over)s tokens too many. Switch some of them off."
 
 
 class ToolStepsTooLong(PromptError):
@@ -119,7 +119,7 @@ class PolicyFailed(ConversationError):
 
     code = "window_policy_failed"
     template = (
-        "The scenario's window policy chose something that can't be sent. Choose another policy for the scenario."
+        "The scenario’s window policy chose something that can’t be sent. Choose another policy for the scenario."
     )
 
     def __init__(self, detail: str = "") -> None:

@@ -32,7 +32,7 @@ class ArgumentsNotJson(ToolError):
 
 class ArgumentsInvalid(ToolError):
     code = "tool_arguments_invalid"
-    template = "The arguments do not match the tool's schema."
+    template = "The arguments do not match the tool’s schema."
 
 
 class TooManyCalls(ToolError):
@@ -54,7 +54,7 @@ class ToolBusy(ToolError):
 
 class ToolUnreachable(ToolError):
     code = "tool_unreachable"
-    template = "The tool's server could not be reached."
+    template = "The tool’s server could not be reached."
 
 
 class ToolChanged(ToolError):
@@ -66,7 +66,7 @@ class ToolChanged(ToolError):
 
 class ToolResultTooLarge(ToolError):
     code = "tool_result_too_large"
-    template = "The tool's answer was too large."
+    template = "The tool’s answer was too large."
 
 
 class CallRefused(ToolError):

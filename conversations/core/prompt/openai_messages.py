@@ -58,7 +58,7 @@ class ToolTurns:
         if call_id in self._answered:
             raise InvalidHistory(reason="a tool call has two results")
         if call_id not in self._waiting:
-            raise InvalidHistory(reason="a tool's result has no call before it")
+            raise InvalidHistory(reason="a tool’s result has no call before it")
         self._waiting.remove(call_id)
         self._answered.add(call_id)
 
@@ -100,7 +100,7 @@ def clean_message(message: PromptMessage) -> PromptMessage:
     if not (cleaned.content.strip() or calls or message.role == "tool"):
         raise InvalidHistory(reason="a message is empty")
     if (message.role == "tool") != bool(call_id):
-        raise InvalidHistory(reason="a tool's result does not say which call it answers")
+        raise InvalidHistory(reason="a tool’s result does not say which call it answers")
     _check_calls(cleaned)
     return cleaned
 
@@ -108,7 +108,7 @@ def clean_message(message: PromptMessage) -> PromptMessage:
 def _check_calls(message: PromptMessage) -> None:
     ids = [call.id for call in message.tool_calls]
     if ids and message.role != "assistant":
-        raise InvalidHistory(reason="a message that is not the assistant's calls tools")
+        raise InvalidHistory(reason="a message that is not the assistant’s calls tools")
     if len(set(ids)) < len(ids):
         raise InvalidHistory(reason="two tool calls of one message have the same id")
     if not all(call.id and call.name for call in message.tool_calls):
@@ -124,7 +124,7 @@ def _read_message(given: Any) -> PromptMessage:
     if role not in ROLES:
         raise InvalidHistory(reason="a message has an unknown role")
     if any(value for name, value in given.items() if name not in FIELDS[role]):
-        raise InvalidHistory(reason="a message has a field that can't be stored")
+        raise InvalidHistory(reason="a message has a field that can’t be stored")
     calls = tuple(_read_call(call) for call in _list(given.get("tool_calls")))
     return clean_message(
         PromptMessage(
@@ -173,7 +173,7 @@ def _read_call(given: Any) -> PromptToolCall:
 
 def _call_id(given: Any) -> str | None:
     if given is not None and not isinstance(given, str):
-        raise InvalidHistory(reason="a tool's result does not say which call it answers")
+        raise InvalidHistory(reason="a tool’s result does not say which call it answers")
     return given
 
 

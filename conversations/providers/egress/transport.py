@@ -59,7 +59,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
         host = url.raw_host.decode("ascii")  # as it is written: `host` would decode a name in xn--
         asked = (url.scheme, host.removesuffix("."), url.port or PORTS.get(url.scheme))
         if asked != (allowed.scheme, allowed.host, allowed.port):
-            raise EgressRefused(gettext_noop("The request was for another server than this connection's."))
+            raise EgressRefused(gettext_noop("The request was for another server than this connection’s."))
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:

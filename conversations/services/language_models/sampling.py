@@ -79,7 +79,7 @@ def check_sampling(value: Any) -> None:
 def check_it_is_for_people(value: Mapping[str, Any], *, kept: Mapping[str, Any]) -> None:
     """Raise a `ValidationError` if *value* has a field that people may not set themselves, but as it is *kept*."""
     if others := sorted(name for name in value.keys() - FOR_PEOPLE if name not in kept or kept[name] != value[name]):
-        words = _("Only the site's own scenarios can set these: %(names)s. Yours can set: %(offered)s.")
+        words = _("Only the site’s own scenarios can set these: %(names)s. Yours can set: %(offered)s.")
         offered = ", ".join(sorted(FOR_PEOPLE))
         raise ValidationError(words, params={"names": ", ".join(others)[:200], "offered": offered})
 

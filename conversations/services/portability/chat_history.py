@@ -134,7 +134,7 @@ def _store(user: User, scenario: Scenario) -> Scenario:
         check_there_is_room(user)
         check_scenario(scenario)
     except ValidationError as error:
-        raise InvalidHistory(reason="their system message can't become one of your scenarios") from error
+        raise InvalidHistory(reason="their system message can’t become one of your scenarios") from error
     scenario.save()
     return scenario
 

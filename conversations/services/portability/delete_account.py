@@ -89,7 +89,7 @@ def _lock(rows: QuerySet[Any], *, may_be_named: bool = False) -> None:
 
 def _check_an_admin_stays(user: User) -> None:
     if User.objects.admins().filter(pk=user.pk).exists() and not lock_remaining_admin([user.pk]):
-        raise ValidationError(_("You are the site's only admin. Make someone else an admin first."), code="last_admin")
+        raise ValidationError(_("You are the site’s only admin. Make someone else an admin first."), code="last_admin")
 
 
 def _check_nothing_is_held(user: User) -> None:

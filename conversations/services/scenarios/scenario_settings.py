@@ -104,7 +104,7 @@ def _policy_of(scenario: Scenario) -> WindowPolicy:
     try:
         return scenario_policy(scenario)
     except PolicyFailed as error:
-        words = _("This window policy can't be loaded. An admin can see why with “%(command)s”.")
+        words = _("This window policy can’t be loaded. An admin can see why with “%(command)s”.")
         raise _error("policy_name", words, command=spell_command("check")) from error
     except ValueError as error:  # a policy of the site's own may want more of its values than ours
         raise _error(_blamed(error), "%(reason)s", reason=error) from error
@@ -145,7 +145,7 @@ NO_ROOM = {
 def _check_reply_reserve(policy: WindowPolicy, language_model: LanguageModel) -> None:
     window_tokens = language_model.context_window_tokens
     if (policy.reply_reserve_tokens or 0) >= window_tokens:
-        words = _("The reply reserve must be below the language model's context window of %(window)s tokens.")
+        words = _("The reply reserve must be below the language model’s context window of %(window)s tokens.")
         raise _error("reply_reserve_tokens", words, window=f"{window_tokens:,}")
 
 

@@ -77,7 +77,7 @@ def test_an_account_is_deleted_once_its_address_is_typed(elsewhere, signed_in, e
     confirm(signed_in)
     signed_in.get_by_label("Type your email address").fill("somebody@example.org")
     signed_in.get_by_role("button", name="Delete the account permanently").click()
-    expect(signed_in.get_by_text("This is not this account's email address.")).to_be_visible()
+    expect(signed_in.get_by_text("This is not this account’s email address.")).to_be_visible()
     signed_in.get_by_label("Type your email address").fill(email)
     signed_in.get_by_role("button", name="Delete the account permanently").click()
     signed_in.wait_for_url("/account/deleted/")
