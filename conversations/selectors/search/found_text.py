@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from conversations.core.text.markdown_marks import MarkSpan, find_marks
 from conversations.core.text.unspaced_scripts import UNSPACED
 
 from .search_terms import SHORTEST_PART, SearchTerm, SearchTerms, stems_of
@@ -19,6 +20,8 @@ from .search_terms import SHORTEST_PART, SearchTerm, SearchTerms, stems_of
 WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 WHITE_SPACE = re.compile(r"\s+")
 BEFORE, LENGTH = 60, 240  # characters of an excerpt
+# Characters of the text that an excerpt is made of; the larger number where most are marks, such as addresses of links.
+ROOM, LARGER_ROOM = LENGTH + BEFORE, 5 * LENGTH
 ALIKE = 2  # first letters of a word and of another with the same lexeme
 
 
@@ -45,6 +48,7 @@ class FoundText:
         alike = {lexeme[:ALIKE] for each in self._lexemes.values() for lexeme in each}
         asked = {word for words in self._words.values() for word in words if word[:ALIKE] in alike}
         self._stems = stems_of(asked)
+        self._spans: dict[str, list[tuple[int, int]]] = {}
 
     def has_all(self, text: str) -> bool:
         """Tell whether all words and runs are in *text*, which is one of the texts."""
@@ -56,6 +60,11 @@ class FoundText:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where in *text*, which has all of them, words and runs stand, in their order and apart."""
+        if text not in self._spans:
+            self._spans[text] = self._find_spans(text)
+        return self._spans[text]
+
+    def _find_spans(self, text: str) -> list[tuple[int, int]]:
         found = [match.span() for run in self._runs for match in run.finditer(text)]
         for term in self._loose:
             if term.is_unspaced:
@@ -67,15 +76,12 @@ class FoundText:
         return join_spans(found)
 
     def excerpt(self, text: str) -> list[MarkedPiece]:
-        """Return the words around the first place where most of what was found stands together."""
+        """Return the words around the first place where most of what was found stands together, without Markdown."""
         spans = self.spans(text)
         starts = [start for start, _ in spans]
         first = max(starts, key=lambda start: (_within(starts, start), -start), default=0)
         start = _word_start(text, max(0, first - BEFORE))
-        end = min(len(text), start + LENGTH)
-        pieces = [MarkedPiece("… ")] if start else []
-        pieces += _pieces(text, spans, start, end)
-        pieces += [MarkedPiece(" …")] if end < len(text) else []
+        pieces = [MarkedPiece("… "), *_readable(text, spans, start)] if start else _readable(text, spans, start)
         return [MarkedPiece(WHITE_SPACE.sub(" ", piece.text), piece.is_found) for piece in pieces if piece.text]
 
     def found_words(self, text: str) -> set[str]:
@@ -107,14 +113,52 @@ def join_spans(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _pieces(text: str, spans: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[MarkedPiece]:
+def _readable(text: str, spans: Sequence[tuple[int, int]], start: int, *, room: int = ROOM) -> list[MarkedPiece]:
+    """Return the first pieces from *start* on, without marks of Markdown but those that are in what was found."""
+    end = min(len(text), start + room)
+    pieces, left, is_cut = [], LENGTH, end < len(text)
+    for piece in _pieces(text, spans, start, end, marks=_marks_apart(text, spans, start, end)):
+        shown = piece if piece.is_found and left else MarkedPiece(piece.text[:left])
+        pieces.append(shown)
+        is_cut = is_cut or len(shown.text) < len(piece.text)
+        left = max(0, left - len(shown.text))
+    if left > LENGTH // 2 and end < len(text) and room < LARGER_ROOM:
+        return _readable(text, spans, start, room=LARGER_ROOM)
+    return [*pieces, MarkedPiece(" …")] if is_cut else pieces
+
+
+def _marks_apart(text: str, spans: Sequence[tuple[int, int]], start: int, end: int) -> list[MarkSpan]:
+    """Return the spans of marks, in their order, of those marks in which nothing was found."""
+    found = spans[max(0, bisect_left(spans, (start,)) - 1) : bisect_left(spans, (end,))]
+    marks = find_marks(text, start, end)
+    apart = [
+        mark
+        for mark in marks
+        if not any(part.start < last and first < part.end for part in mark for first, last in found)
+    ]
+    return sorted(part for mark in apart for part in mark)
+
+
+def _pieces(
+    text: str, spans: Iterable[tuple[int, int]], start: int, end: int, *, marks: Sequence[MarkSpan] = ()
+) -> Iterator[MarkedPiece]:
     at = start
     for span_start, span_end in spans:
         if start <= span_start < end:
-            yield MarkedPiece(text[at:span_start])
+            yield MarkedPiece(_without(marks, text, at, span_start))
             yield MarkedPiece(text[span_start:span_end], is_found=True)
             at = span_end
-    yield MarkedPiece(text[at:end])
+    yield MarkedPiece(_without(marks, text, at, end))
+
+
+def _without(marks: Sequence[MarkSpan], text: str, start: int, end: int) -> str:
+    """Return the characters *start* to *end* of *text* without *marks*, which are in their order and apart."""
+    shown, at = [], start
+    for mark in marks:
+        if mark.end > at and mark.start < end:
+            shown += [text[at : mark.start], mark.instead]
+            at = mark.end
+    return "".join([*shown, text[at:end]])
 
 
 def _normalized(text: str) -> str:
