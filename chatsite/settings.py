@@ -503,6 +503,7 @@ LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 LANGUAGE_COOKIE_AGE = 60 * 60 * 24 * 365
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE: Literal["Lax"] = "Lax"
+FORMAT_MODULE_PATH = "chatsite.formats"
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import uuid
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.urls import reverse
@@ -32,7 +33,8 @@ CHINESE_BROWSER = "zh-CN,zh;q=0.9,en;q=0.8"
 @pytest.mark.parametrize("error", CLASSES)
 def test_each_language_has_its_sentence(error):
     raised = example_of_error(error)
-    assert error_sentence(raised, ENGLISH) == str(raised)
+    told_to_programs = str(raised).replace("2026-03-04 21:30 UTC", "4 Mar 2026, 21:30 UTC")
+    assert error_sentence(raised, ENGLISH) == told_to_programs
     assert CHINESE.search(error_sentence(raised, CHINESE_READER))
 
 
@@ -49,16 +51,29 @@ def test_what_another_version_stored_is_said_in_the_readers_language_too():
 @pytest.mark.parametrize(
     ("zone", "said"),
     [
-        ("Asia/Shanghai", "2026-11-22 08:00."),
-        ("America%2FNew_York", "2026-11-21 19:00."),
-        ("", "2026-11-22 00:00 UTC."),
-        ("Not/A_Zone", "2026-11-22 00:00 UTC."),
-        ("../etc/passwd", "2026-11-22 00:00 UTC."),
+        ("Asia/Shanghai", "22 Nov 2026, 08:00."),
+        ("America%2FNew_York", "21 Nov 2026, 19:00."),
+        ("", "22 Nov 2026, 00:00 UTC."),
+        ("Not/A_Zone", "22 Nov 2026, 00:00 UTC."),
+        ("../etc/passwd", "22 Nov 2026, 00:00 UTC."),
     ],
 )
 def test_when_it_opens_again_is_said_by_the_readers_clock(zone, said):
     used_up = MoneyUsedUp(opens_at=dt.datetime(2026, 11, 22, tzinfo=dt.UTC))
     assert error_sentence(used_up, ReaderLocale("en", reader_time_zone({"tz": zone}))).endswith(said)
+
+
+def test_a_moment_of_today_is_said_without_its_date_and_never_too_early():
+    zone = ZoneInfo("Asia/Kolkata")
+    noon = dt.datetime.now(zone).replace(hour=12, minute=0, second=0, microsecond=1)
+    assert ReaderLocale("en", zone).tell(noon) == ReaderLocale("zh-hans", zone).tell(noon) == "12:01"
+    assert ReaderLocale("en", zone).tell(noon.replace(microsecond=0)) == "12:00"
+
+
+def test_a_moment_of_another_day_is_said_with_its_date_in_the_form_of_the_language():
+    moment = dt.datetime(2024, 2, 29, 23, 59, 30, tzinfo=dt.UTC)
+    assert ReaderLocale("en").tell(moment) == "1 Mar 2024, 00:00 UTC"
+    assert ReaderLocale("zh-hans", ZoneInfo("Asia/Shanghai")).tell(moment) == "2024年3月1日 08:00"
 
 
 # Over HTTP
@@ -113,7 +128,7 @@ def test_when_a_failed_reply_can_be_made_again_is_said_by_the_readers_clock(clie
     conversation = failed_conversation(alice, "money_used_up", opens_at="2026-11-22T00:00:00+00:00")
     client.cookies["tz"] = "Asia%2FShanghai"
     answer = client.get(reverse(f"conversations:{name}", args=[conversation.public_id]))
-    assert "It resets at 2026-11-22 08:00." in answer.content.decode()
+    assert "It resets at 22 Nov 2026, 08:00." in answer.content.decode()
 
 
 # By the socket

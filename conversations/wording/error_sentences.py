@@ -13,11 +13,12 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext, override
 
 from chatsite.accounts.models import User
 from chatsite.accounts.preferences.reader_language import reader_language
-from chatsite.accounts.preferences.reader_time_zone import reader_time_zone, time_of_day
+from chatsite.accounts.preferences.reader_time_zone import next_minute, reader_time_zone, time_of_day
 from chatsite.names import isolate_name
 from conversations.core.errors import ConversationError
 from conversations.core.errors.stored_errors import sentence_for
@@ -37,9 +38,12 @@ class ReaderLocale:
             yield
 
     def tell(self, moment: dt.datetime) -> str:
-        """Return the moment in the reader's time zone; UTC is named."""
+        """Return the moment by the reader's clock, without its date where that is today's. UTC is named."""
+        there = next_minute(moment).astimezone(self.zone)
+        if there.date() == timezone.localdate(timezone=self.zone):
+            return self.format_time(moment)
         with override(self.language_code):
-            written = moment.astimezone(self.zone).strftime(gettext("%Y-%m-%d %H:%M"))
+            written = date_format(there, "DATETIME_FORMAT")
         return f"{written} UTC" if self.zone is dt.UTC else written
 
     def format_time(self, moment: dt.datetime) -> str:

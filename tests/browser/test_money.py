@@ -71,7 +71,7 @@ def test_money_that_is_used_up_is_said_with_the_time_before_anything_is_sent(sit
     set_money(site, page, "0.601")
     say(page, "The only one")
     expect(left(page)).to_have_text(re.compile(" left until 08:00$"))
-    expect(problem(page)).to_have_text(re.compile(r"It resets at \d{4}-\d\d-\d\d 08:00\.$"))
+    expect(problem(page)).to_have_text(re.compile(r"It resets at (\d+ \w{3} \d{4}, )?08:00\.$"))
     write(page, "One more")
     expect(page.get_by_role("alert")).to_have_text(re.compile(r"^Your remaining allowance for today .* 08:00\.$"))
     expect(composer(page)).to_have_value("One more")

@@ -65,7 +65,7 @@ def test_vectors_that_are_coming_are_counted():
 def test_vectors_that_failed_leave_it_found_by_its_words_and_say_why():
     failed = ready(embedding_model="m", embedding_error_code="money_used_up", error_params=OPENS_AT)
     assert status_note(failed, READER).startswith("Found by words only. ")
-    assert status_note(failed, READER).endswith("It resets at 2026-11-22 00:00 UTC.")
+    assert status_note(failed, READER).endswith("It resets at 22 Nov 2026, 00:00 UTC.")
     assert status_kind(failed) is StatusKind.READY
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
@@ -111,7 +112,8 @@ def test_what_comes_back_when_a_reply_ends_is_no_problem_of_the_draft(client, al
 @pytest.mark.parametrize("day", [2, 5])
 def test_the_month_is_said_where_the_day_has_no_less(client, alice, day):
     limit(alice, money_per_day_usd=day, money_per_month_usd=2)
-    assert estimate(client)["money"]["left"].startswith("$2.00 of $2.00 left until 20")
+    left = estimate(client)["money"]["left"]
+    assert re.fullmatch(r"\$2\.00 of \$2\.00 left until 1 [A-Z][a-z]{2} \d{4}, 00:00 UTC", left)
 
 
 def test_what_the_site_has_left_is_no_ones_business(client, alice):
@@ -127,7 +129,10 @@ def test_what_cannot_be_paid_is_said_before_it_is_sent_with_the_time_by_the_read
     assert answer["window"]
     assert answer["money"]["left"] == "$0.00 of $1.00 left until 08:00"
     tomorrow = Spending.objects.filter(period="day").first().begins_on + dt.timedelta(days=1)
-    assert answer["problem"].endswith(f"It resets at {tomorrow} 08:00.")
+    there = ReaderLocale("en", ZoneInfo("Asia/Shanghai"))
+    resets_at = there.tell(dt.datetime.combine(tomorrow, dt.time(), dt.UTC))
+    assert resets_at.endswith("08:00")
+    assert answer["problem"].endswith(f"It resets at {resets_at}.")
 
 
 def test_an_unknown_price_stays_unknown(client, alice, settings):
@@ -171,13 +176,13 @@ def test_what_is_left_is_rounded_down_and_never_below_nothing(spent, words):
 @pytest.mark.parametrize(
     ("zone", "day", "month"),
     [
-        (dt.UTC, "00:00 UTC", "2026-12-01 00:00 UTC"),
-        (ZoneInfo("Asia/Shanghai"), "08:00", "2026-12-01 08:00"),
-        (ZoneInfo("America/New_York"), "19:00", "2026-11-30 19:00"),
+        (dt.UTC, "00:00 UTC", "1 Mar 2024, 00:00 UTC"),
+        (ZoneInfo("Asia/Shanghai"), "08:00", "1 Mar 2024, 08:00"),
+        (ZoneInfo("America/New_York"), "19:00", "29 Feb 2024, 19:00"),
     ],
 )
 def test_when_there_is_more_again_is_said_by_the_readers_clock(zone, day, month):
     of_day = Allowance("user", "day", TODAY, Decimal(1))
-    of_month = Allowance("user", "month", TODAY.replace(day=1), Decimal(1))
+    of_month = Allowance("user", "month", dt.date(2024, 2, 1), Decimal(1))
     assert money_left_sentence([of_day], ReaderLocale("en", zone)) == f"$1.00 of $1.00 left until {day}"
     assert money_left_sentence([of_month], ReaderLocale("en", zone)) == f"$1.00 of $1.00 left until {month}"

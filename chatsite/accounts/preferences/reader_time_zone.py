@@ -40,5 +40,11 @@ def stored_time_zone(user: User) -> dt.tzinfo:
 
 
 def time_of_day(moment: dt.datetime, zone: dt.tzinfo) -> str:
-    """Return hour and minute, with “UTC” behind it if *zone* is UTC."""
-    return f"{moment.astimezone(zone):%H:%M}" + (" UTC" if zone is dt.UTC else "")
+    """Return hour and minute, with “UTC” behind it if *zone* is UTC. What happens within a minute has by then."""
+    return f"{next_minute(moment).astimezone(zone):%H:%M}" + (" UTC" if zone is dt.UTC else "")
+
+
+def next_minute(moment: dt.datetime) -> dt.datetime:
+    """Return the first full minute at or after *moment*."""
+    minute = moment.replace(second=0, microsecond=0)
+    return minute if minute == moment else minute + dt.timedelta(minutes=1)

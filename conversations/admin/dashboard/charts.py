@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.formats import date_format
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext
 
 from conversations.admin.chart_js import MONEY, WHOLE, bar_chart_json, line_chart_json
 from conversations.selectors.figures.figures import DayTotals
@@ -71,4 +71,4 @@ def _labels(days: list[DayTotals]) -> list[str]:
 
 
 def short_day(day: dt.date) -> str:
-    return date_format(day, pgettext("a day without its year, as Django writes dates", "M j"))
+    return date_format(day, "MONTH_DAY_FORMAT")

@@ -1,6 +1,7 @@
 /** When a temporary conversation is deleted, in the viewer's own time: today or tomorrow, and at what time. */
 
 import { find } from "../shared/dom.js";
+import { CLOCK, timeFormat } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -30,7 +31,7 @@ export class TemporaryNote {
       return;
     }
     const [moment, now] = [new Date(until), new Date()];
-    const time = moment.toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
+    const time = timeFormat(CLOCK).format(moment);
     const isToday = moment.toDateString() === now.toDateString();
     const words = sentence(isToday ? "deletedToday" : "deletedTomorrow", { time });
     const line = find(this.element, "[data-words]");

@@ -1,6 +1,7 @@
 /** The bubble at the map: date, number and signs of the place under the pointer. */
 
 import { find } from "../shared/dom.js";
+import { timeFormat } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
 
 /** @import { MapScale } from "./map_scale.js" */
@@ -15,8 +16,7 @@ export class MapBubble {
   constructor(element, signs) {
     this.bubble = find(element, "[data-map-bubble]");
     this.signs = signs;
-    const { lang } = document.documentElement;
-    this.day = new Intl.DateTimeFormat(lang, { weekday: "short", day: "numeric", month: "long" });
+    this.day = timeFormat({ weekday: "short", day: "numeric", month: "long" });
   }
 
   /**

@@ -1,7 +1,7 @@
 /** The dates beside the map. */
 
 import { find } from "../shared/dom.js";
-import { isLongAgo } from "../shared/local_times.js";
+import { isLongAgo, timeFormat } from "../shared/local_times.js";
 
 /** @import { MapScale } from "./map_scale.js" */
 
@@ -12,9 +12,8 @@ export class MapDates {
   /** @param {HTMLElement} element of the map */
   constructor(element) {
     this.list = find(element, "[data-map-dates]");
-    const { lang } = document.documentElement;
-    this.day = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short" });
-    this.month = new Intl.DateTimeFormat(lang, { month: "short", year: "numeric" });
+    this.day = timeFormat({ day: "numeric", month: "short" });
+    this.month = timeFormat({ month: "short", year: "numeric" });
   }
 
   /**

@@ -1,6 +1,7 @@
 /** The frame on the map: which messages are on the screen, and, for screen readers, the value of the strip. */
 
 import { find } from "../shared/dom.js";
+import { timeFormat } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
 
 /** @import { MapScale } from "./map_scale.js" */
@@ -21,8 +22,7 @@ export class MapFrame {
     this.scroller = scroller;
     this.range = range;
     this.signs = signs;
-    const { lang } = document.documentElement;
-    this.day = new Intl.DateTimeFormat(lang, { weekday: "short", day: "numeric", month: "long" });
+    this.day = timeFormat({ weekday: "short", day: "numeric", month: "long" });
   }
 
   /**

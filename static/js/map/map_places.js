@@ -1,6 +1,7 @@
 /** Places of the map by name: the beginning, the line, the newest, a day; and, for screen readers, the marked messages. */
 
 import { find, queryAll } from "../shared/dom.js";
+import { timeFormat } from "../shared/local_times.js";
 import { sentence } from "../shared/sentences.js";
 
 /**
@@ -59,8 +60,7 @@ export class MarkedMessages {
     this.coverage = coverage;
     this.range = range;
     this.threadUrl = threadUrl;
-    const { lang } = document.documentElement;
-    this.moment = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
+    this.moment = timeFormat({ dateStyle: "medium", timeStyle: "short" });
   }
 
   /**

@@ -5,6 +5,8 @@ import { queryAll } from "./dom.js";
 const YEAR_SECONDS = 60 * 60 * 24 * 365;
 const LONG_AGO_MS = 300 * 24 * 60 * 60 * 1_000; // a day and a month alone would be taken for those of this year
 const LOOK_AGAIN_MS = 60_000;
+/** @type {Intl.DateTimeFormatOptions} */
+export const CLOCK = { hour: "2-digit", minute: "2-digit" };
 
 export function rememberTimeZone() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -16,7 +18,7 @@ export function rememberTimeZone() {
  * @param {ParentNode} root
  */
 export function localiseTimes(root) {
-  const formats = formatsFor(viewersLanguage());
+  const formats = makeFormats();
   for (const element of queryAll(root, "time[datetime]:not([data-localised])", HTMLTimeElement)) {
     const moment = new Date(element.dateTime);
     element.dataset.localised = "";
@@ -53,33 +55,31 @@ export function isLongAgo(moment) {
   return Date.now() - moment.getTime() > LONG_AGO_MS;
 }
 
-/** The page's language as it is written where the viewer lives: en-GB rather than en. */
-function viewersLanguage() {
+/**
+ * The format of moments in the page's language, in the form that the server writes: 30 Nov 2026, 16:56.
+ * @param {Intl.DateTimeFormatOptions} options
+ */
+export function timeFormat(options) {
   const { lang } = document.documentElement;
-  return navigator.languages.find((language) => language.split("-")[0] === lang.split("-")[0]) ?? lang;
+  return new Intl.DateTimeFormat(lang === "en" ? "en-GB" : lang, options);
 }
 
-/**
- * Made once for all times of a page: they cost far more to make than to use.
- * @param {string} language
- */
-function formatsFor(language) {
+/** Made once for all times of a page: they cost far more to make than to use. */
+function makeFormats() {
   return {
-    clock: new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" }),
-    day: new Intl.DateTimeFormat(language, { day: "numeric", month: "short" }),
-    dayOfYear: new Intl.DateTimeFormat(language, { dateStyle: "medium" }),
-    whole: new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "short" }),
+    clock: timeFormat(CLOCK),
+    dayAndClock: timeFormat({ day: "numeric", month: "short", ...CLOCK }),
+    dayOfYear: timeFormat({ dateStyle: "medium" }),
+    whole: timeFormat({ dateStyle: "full", timeStyle: "short" }),
   };
 }
 
 /**
  * @param {Date} moment
- * @param {ReturnType<typeof formatsFor>} formats
+ * @param {ReturnType<typeof makeFormats>} formats
  */
 function shortForm(moment, formats) {
-  const clock = formats.clock.format(moment);
-  if (moment.toDateString() === new Date().toDateString()) {
-    return clock;
-  }
-  return isLongAgo(moment) ? formats.dayOfYear.format(moment) : `${formats.day.format(moment)}, ${clock}`;
+  const isToday = moment.toDateString() === new Date().toDateString();
+  const { clock, dayOfYear, dayAndClock } = formats;
+  return (isToday ? clock : isLongAgo(moment) ? dayOfYear : dayAndClock).format(moment);
 }
