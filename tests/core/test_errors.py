@@ -65,8 +65,8 @@ def test_the_tokens_over_are_in_the_sentence_and_beside_it():
 @pytest.mark.parametrize("error", [error for error in CLASSES if error.counted])
 def test_one_is_said_as_one(error):
     one, two = (str(error(**{error.counted: number})) for number in (1, 2))
-    assert re.search(r"\b1 (token|document|file|picture)\b", one)
-    assert re.search(r"\b2 (tokens|documents|files|pictures)\b", two)
+    assert re.search(r"\b1 (token|document|file|picture|second)\b", one)
+    assert re.search(r"\b2 (tokens|documents|files|pictures|seconds)\b", two)
 
 
 def test_a_message_too_long_beside_the_scenario_is_still_a_message_too_long():

@@ -23,6 +23,8 @@ def example_of_error(error):
         return error(word="wire")
     if issubclass(error, errors.KeptReasoningTooLong):
         return error(characters=1_100_000, most=1_000_000)
+    if issubclass(error, errors.RateReached):
+        return error(seconds=40)
     if issubclass(error, LimitReached):
         return error(opens_at=OPENS_AT)
     if issubclass(error, (errors.RateLimitedUntil, errors.ProviderUnavailableUntil)):

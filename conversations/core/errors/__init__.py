@@ -79,7 +79,9 @@
       ├ PriceUnknown, MoneyForbidden, ReplyTooExpensive           nor here
       │ └ ApiKeyRequestTooExpensive
       ├ LimitReached                  says when it opens again
-      │ ├ MessageRateReached, UploadsUsedUp, ApiKeyRateReached, ApiKeyMoneyUsedUp
+      │ ├ UploadsUsedUp, ApiKeyMoneyUsedUp
+      │ ├ RateReached                 in some seconds
+      │ │ └ MessageRateReached, ApiKeyRateReached
       │ └ MoneyUsedUp                 the user's, of a day
       │   └ MonthlyMoneyUsedUp, SiteMoneyUsedUp, SiteMonthlyMoneyUsedUp
       ├ TooManyRepliesAtOnce          opens when one of them ends
@@ -122,6 +124,7 @@ from .access import (
     MoneyUsedUp,
     MonthlyMoneyUsedUp,
     PriceUnknown,
+    RateReached,
     ReadingDisabled,
     ReadingRefused,
     ReasonRequired,
@@ -456,6 +459,7 @@ __all__ = [
     "QuotaExhausted",
     "RateLimited",
     "RateLimitedUntil",
+    "RateReached",
     "ReadingDisabled",
     "ReadingRefused",
     "ReasonInvalid",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from math import ceil
 
 from .base import ConversationError
 
@@ -129,10 +130,30 @@ class LimitReached(AccessError):
     def opens_at(self) -> dt.datetime:
         return dt.datetime.fromisoformat(str(self.params["opens_at"]))
 
+    def seconds_left(self, now: dt.datetime) -> int:
+        """Return how many seconds are to be waited from *now* on, at least one."""
+        return max(1, ceil((self.opens_at - now).total_seconds()))
 
-class MessageRateReached(LimitReached):
+
+class RateReached(LimitReached):
+    """So many within a minute: in *seconds* the same request is accepted. A time of day would say too little."""
+
+    code = "rate_reached"
+    counted = "seconds"
+    singular = "You have asked as often as you may in a minute. Try again in %(seconds)s second."
+    template = "You have asked as often as you may in a minute. Try again in %(seconds)s seconds."
+
+    def __init__(self, *, seconds: int) -> None:
+        AccessError.__init__(self, seconds=seconds)
+
+    def seconds_left(self, now: dt.datetime) -> int:
+        return int(str(self.params["seconds"]))
+
+
+class MessageRateReached(RateReached):
     code = "message_rate_reached"
-    template = "You have sent many messages in a short time. You can send again at %(opens_at)s."
+    singular = "You have sent many messages in a short time. You can send again in %(seconds)s second."
+    template = "You have sent many messages in a short time. You can send again in %(seconds)s seconds."
 
 
 class UploadsUsedUp(LimitReached):

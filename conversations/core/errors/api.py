@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .access import AccessError, LanguageModelNotOffered, LimitReached, MoneyReserved, ReplyTooExpensive
+from .access import AccessError, LanguageModelNotOffered, LimitReached, MoneyReserved, RateReached, ReplyTooExpensive
 from .inputs import InputError
 
 
@@ -95,9 +95,10 @@ class AppendedTextFull(InputError):
     )
 
 
-class ApiKeyRateReached(LimitReached):
+class ApiKeyRateReached(RateReached):
     code = "key_rate_reached"
-    template = "This API key has asked as often as it may in a minute. It can ask again at %(opens_at)s."
+    singular = "This API key has asked as often as it may in a minute. It can ask again in %(seconds)s second."
+    template = "This API key has asked as often as it may in a minute. It can ask again in %(seconds)s seconds."
 
 
 class ApiKeyMoneyUsedUp(LimitReached):

@@ -8,7 +8,6 @@ of requests at once, each sees those before it.
 
 from __future__ import annotations
 
-import datetime as dt
 from decimal import Decimal
 
 from django.utils import timezone
@@ -21,7 +20,8 @@ from conversations.models.completion import Purpose
 from conversations.models.revocable import open_now_sql
 from conversations.selectors.figures.spending import key_allowances
 
-MINUTE = dt.timedelta(minutes=1)
+from .minute import MINUTE, seconds_until_minute_after
+
 LOCKED = CompiledQuery(
     ApiKey.objects.all(), f"WHERE id = %s AND {open_now_sql('conversations_apikey')} FOR NO KEY UPDATE"
 )
@@ -36,7 +36,7 @@ def check_key_rate(key: ApiKey) -> None:
     replies = Run.objects.filter(api_key=key, created_at__gt=since)
     times = sorted((*outside.values_list("created_at", flat=True), *replies.values_list("created_at", flat=True)))
     if len(times) >= limit:
-        raise ApiKeyRateReached(opens_at=times[-limit] + MINUTE)
+        raise ApiKeyRateReached(seconds=seconds_until_minute_after(times[-limit]))
 
 
 def lock_open_key(key_id: int) -> ApiKey:

@@ -57,7 +57,8 @@ from conversations.services.windows.build_window import (
     stored_message,
 )
 
-MINUTE = dt.timedelta(minutes=1)
+from .minute import MINUTE, seconds_until_minute_after
+
 # What stands in the row of a request of a program, where that of a reply says more.
 NOT_ASKED_BEFORE = Value([], ArrayField(DateTimeField()))
 RUNNING = Value("running", CharField())
@@ -129,7 +130,7 @@ def check_message_rate(user: User, *, limit: int | None) -> None:
     asked_for = _asked_for.all(user.pk, timezone.now() - MINUTE, limit=limit)
     times = sorted((moment for created_at, before in asked_for for moment in (created_at, *before)), reverse=True)
     if len(times) >= limit and (oldest := times[limit - 1]) > timezone.now() - MINUTE:
-        raise MessageRateReached(opens_at=oldest + MINUTE)
+        raise MessageRateReached(seconds=seconds_until_minute_after(oldest))
 
 
 @compiled_queryset

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import Any
 
 from django.http import HttpRequest, JsonResponse
@@ -22,10 +21,10 @@ from conversations.core.errors import (
     ItemNotFound,
     LanguageModelNotOffered,
     LimitReached,
-    MessageRateReached,
     MoneyReserved,
     PromptError,
     RateLimited,
+    RateReached,
     ReplyInProgress,
     RequestTooLarge,
     RequestTooSlow,
@@ -37,7 +36,6 @@ from conversations.core.errors import (
     TooManyRequestsAtOnce,
     WindowNotFound,
 )
-from conversations.core.errors.api import ApiKeyRateReached
 
 PREFIX = "/v1/"
 NOTHING_HERE = "There is nothing at this address. Those of the API begin with /v1, once, and have no slash at the end."
@@ -72,8 +70,7 @@ KINDS: dict[type[ConversationError], tuple[int, str]] = {
 }
 # Asked again after a moment, the same may succeed; of all else the openai package is told not to try: it does, twice.
 RETRYABLE = (
-    MessageRateReached,
-    ApiKeyRateReached,
+    RateReached,
     TooManyRepliesAtOnce,
     TooManyRequestsAtOnce,
     MoneyReserved,
@@ -112,7 +109,7 @@ def api_refusal(error: ConversationError) -> JsonResponse:
     if status == 401:
         response["WWW-Authenticate"] = "Bearer"
     if isinstance(error, LimitReached):
-        response["Retry-After"] = str(max(1, ceil((error.opens_at - timezone.now()).total_seconds())))
+        response["Retry-After"] = str(error.seconds_left(timezone.now()))
     response["x-should-retry"] = "true" if isinstance(error, RETRYABLE) else "false"
     return response
 
