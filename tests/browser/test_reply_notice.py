@@ -49,6 +49,16 @@ def allow_notices(page: Page) -> None:
     page.goto("/")
 
 
+def test_the_table_of_contents_of_the_account_page_leads_to_each_section(watched):
+    watched.goto("/account/")
+    contents = watched.get_by_role("navigation", name="On this page").get_by_role("link")
+    expect(contents.filter(has_text="In this browser")).to_be_visible()
+    sections = watched.locator(".account-sections > .card:visible h2")
+    assert contents.all_inner_texts() == sections.all_inner_texts()
+    contents.filter(has_text="In this browser").click()
+    expect(watched.get_by_role("region", name="In this browser")).to_be_in_viewport()
+
+
 def test_the_title_is_marked_until_the_page_is_looked_at(watched):
     take_any_reply_for_long(watched)
     hide(watched)

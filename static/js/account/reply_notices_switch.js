@@ -12,6 +12,7 @@ export function startReplyNoticesSwitch(root) {
   const box = find(section, "input", HTMLInputElement);
   const refused = find(section, "[data-refused]");
   section.hidden = false;
+  find(root, "[data-with-reply-notices]").hidden = false;
   box.checked = areNoticesOn();
   box.addEventListener("change", async () => {
     const wanted = box.checked;
