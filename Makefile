@@ -139,9 +139,10 @@ hooks: $(INSTALLED)  ## Run the style checks before every commit in this checkou
 
 $(INSTALLED): requirements.lock
 	@test -n "$(PYTHON3)" || { echo "Windowseat needs Python 3.11 or newer, and found none on the PATH." >&2; exit 1; }
-	@echo "Preparing $(VENV) with $(PYTHON3) from requirements.lock: a minute or two, this once."
+	@echo "Making $(VENV) with $(PYTHON3), this once."
 	@test "$$(cat $(INSTALLED) 2>/dev/null)" = "$$(pwd -P)" && test -x $(PYTHON) || $(PYTHON3) -m venv --clear $(VENV) \
 		|| { echo "Python's venv module is missing. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@echo "Installing the packages of requirements.lock into it: a minute or two."
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@pwd -P > $(INSTALLED)
 

@@ -14,13 +14,15 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from psycopg import Error as PsycopgError
 
 from chatsite.command_line import spell_command
 from chatsite.health.database_probe import connect_briefly
 from chatsite.schema.problems import schema_problem
 from conversations.providers.catalog.language_models import demo_is_used, language_models
+
+from .announcements import announce
 
 
 def banner(*, first_admin_url: str | None, has_another_key: bool = False) -> str:
@@ -88,6 +90,8 @@ def _reason(host: str, port: int, error: OSError) -> str:
 def prepare_database() -> None:
     """Migrate the database if a start is to do so. Raises `CommandError` if this code can't work with it then."""
     if settings.MIGRATE_ON_START:
+        if not connection.introspection.table_names():
+            announce("Making its tables: some seconds more.")
         migrate()
     require_database()
 

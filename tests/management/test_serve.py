@@ -49,6 +49,20 @@ def test_a_fresh_folder_becomes_a_site_with_a_link_for_its_first_admin(tmp_path)
         assert get(f"http://127.0.0.1:{port}/readyz") == (200, "ready")
 
 
+def test_the_first_start_alone_says_what_takes_long(tmp_path):
+    said = []
+    for _ in range(2):
+        with serving(VAR_DIR=tmp_path / "var", PORT=free_port()) as (_, words):
+            said.append(re.findall(r"^Making .*$", words, re.MULTILINE))
+    assert said == [
+        [
+            f"Making the database in {tmp_path}/var/postgres: some seconds, this once.",
+            "Making its tables: some seconds more.",
+        ],
+        [],
+    ]
+
+
 def test_it_stops_when_it_is_told_to(tmp_path):
     with serving(VAR_DIR=tmp_path / "var", PORT=free_port()) as (process, _):
         process.send_signal(signal.SIGINT)

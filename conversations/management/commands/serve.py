@@ -126,6 +126,8 @@ class Command(LongRunningCommand):
         Migrations, and checks of pages that few open, leave megabytes behind: in a process that ends.
         """
         for connection in connections.all():
+            if (folder := connection.settings_dict.get("EMBEDDED_DIR")) and not folder.exists():
+                announce(f"Making the database in {folder}: some seconds, this once.")
             connection.start_server()  # type: ignore[attr-defined]  # ours; it would stop with the other process
         if is_alone := settings.PROCESSES == 1:
             load_pages()
