@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import begin_another, choose_for_entry, composer, open_account_menu, say
+from .page_actions import begin_another, choose_for_entry, composer, open_account_menu, say, wait_until
+
+LIST = "**/conversations/?current=*"
+
+
+def is_list(asked):
+    return "/conversations/?current=" in asked.url
 
 
 def listed(page, title):
@@ -14,6 +20,31 @@ def listed(page, title):
 
 def group(page, kind):
     return page.locator(f'[data-kind="{kind}"]')
+
+
+def starred(page):
+    return group(page, "starred").locator("[data-entry-title]")
+
+
+@pytest.fixture
+def changes(two):
+    """Another page of the same person, and what its socket was told of changes of the list."""
+    other = two.context.new_page()
+    told = []
+
+    def note(payload):
+        if '"list.changed"' in payload:
+            told.append(payload)
+
+    other.on("websocket", lambda socket: socket.on("framereceived", note))
+    other.goto("/usage/")
+    choose_for_entry(two, "Ferries to Reine", "Star")
+    wait_until(other, lambda: told)
+    choose_for_entry(two, "Ferries to Reine", "Unstar")
+    wait_until(other, lambda: len(told) == 2)
+    expect(starred(other)).to_have_count(0)
+    told.clear()
+    return other, told
 
 
 @pytest.fixture
@@ -47,6 +78,71 @@ def test_stars_and_the_archive_show_in_all_tabs_and_a_message_brings_a_conversat
     say(other, "And butter")
     expect(listed(two, "Bread with caraway")).to_be_visible()
     expect(two.get_by_text("Nothing is archived.")).to_be_visible()
+
+
+ENDS = {
+    "answered": lambda route, answer: route.fulfill(response=answer),
+    "refused": lambda route, _: route.fulfill(status=500),
+    "lost": lambda route, _: route.abort(),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
+def test_what_changes_while_the_list_is_on_its_way_is_asked_for_once_more(two, changes, end):
+    other, told = changes
+    held, asked = [], []
+    other.route(LIST, lambda route: held.append((route, route.fetch())), times=1)
+    other.on("request", lambda request: asked.append(request) if is_list(request) else None)
+    for count, title in enumerate(("Ferries to Reine", "Bread with caraway"), 1):
+        choose_for_entry(two, title, "Star")
+        wait_until(other, lambda count=count: len(told) == count and held)
+    end(*held[0])
+    expect(starred(other)).to_have_text(["Bread with caraway", "Ferries to Reine"])
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("end", [ENDS["refused"], ENDS["lost"]], ids=["refused", "lost"])
+def test_a_list_that_did_not_come_is_asked_for_at_the_next_change(two, changes, end):
+    other, _ = changes
+    other.route(LIST, lambda route: end(route, None), times=1)
+    with other.expect_event("requestfailed" if end is ENDS["lost"] else "response", is_list):
+        choose_for_entry(two, "Ferries to Reine", "Star")
+    choose_for_entry(two, "Bread with caraway", "Star")
+    expect(starred(other)).to_have_text(["Bread with caraway", "Ferries to Reine"])
+
+
+def test_a_list_that_is_overtaken_by_another_is_asked_for_again(two, changes):
+    """An answer finds its place taken where another has come before it."""
+    other, told = changes
+    posted, lists = [], []
+    other.route(LIST, lambda route: lists.append((route, route.fetch())), times=1)
+    other.route("**/star/", lambda route: posted.append((route, route.fetch())), times=1)
+    choose_for_entry(other, "Ferries to Reine", "Star")
+    wait_until(other, lambda: posted)
+    choose_for_entry(two, "Bread with caraway", "Star")
+    wait_until(other, lambda: len(told) == 2)
+    route, answer = posted.pop()
+    route.fulfill(response=answer)
+    expect(starred(other)).to_have_text(["Ferries to Reine"])
+    wait_until(other, lambda: lists)
+    route, answer = lists.pop()
+    route.fulfill(response=answer)
+    expect(starred(other)).to_have_text(["Bread with caraway", "Ferries to Reine"])
+
+
+def test_what_is_changed_here_comes_with_the_answer_alone(two, changes):
+    other, told = changes
+    posted, asked = [], []
+    other.route("**/star/", lambda route: posted.append((route, route.fetch())), times=1)
+    other.on("request", lambda request: asked.append(request) if is_list(request) else None)
+    choose_for_entry(other, "Ferries to Reine", "Star")
+    wait_until(other, lambda: posted and told)
+    route, answer = posted.pop()
+    route.fulfill(response=answer)
+    expect(starred(other)).to_have_text(["Ferries to Reine"])
+    choose_for_entry(two, "Bread with caraway", "Star")
+    expect(starred(other)).to_have_text(["Bread with caraway", "Ferries to Reine"])
+    assert len(asked) == 1
 
 
 def test_by_keyboard_alone(two):

@@ -13,7 +13,11 @@ import { hideEmptyGroups, moveEntry } from "./list_order.js";
 
 /**
  * @import { ConversationAwaitsApproval, ConversationRenamed, ConversationWriting, ServerFrame } from "../server/frames.js"
+ *
+ * @typedef {{xhr: XMLHttpRequest, target: Element}} ListRequest as htmx tells of it
  */
+
+const OK = 200;
 
 export class Sidebar {
   /** The conversation that the page is about, if it is about one. */
@@ -22,6 +26,10 @@ export class Sidebar {
   #showsConversation = false;
   /** What frames have said since the list was asked for: its answer may be older. @type {ServerFrame[] | undefined} */
   #heard;
+  /** How many requests are on their way that bring another list. */
+  #asked = 0;
+  /** How many changes may be missing in what they bring. */
+  #missed = 0;
   /** Conversations for whose sake the list was asked for, as they were not in it. @type {Set<string>} */
   #soughtFor = new Set();
   #isUnderPointer = false;
@@ -41,12 +49,8 @@ export class Sidebar {
     this.untold = new Set();
     element.addEventListener("focusin", () => this.#fetchTools());
     element.addEventListener("htmx:configRequest", (event) => this.#nameCurrent(event));
-    element.addEventListener("htmx:beforeRequest", (event) => {
-      const { detail } = /** @type {CustomEvent<{target: Element}>} */ (event);
-      if (detail.target.matches("[data-list]")) {
-        this.#heard = [];
-      }
-    });
+    element.addEventListener("reload", (event) => this.#holdBack(event), { capture: true });
+    document.addEventListener("htmx:beforeSend", (event) => this.#noteAsked(event)); // also by the menu of the title
     element.addEventListener(
       "htmx:afterRequest",
       (event) => isPost(event) && !closest(event, ".list-folder") && this.close(),
@@ -123,8 +127,12 @@ export class Sidebar {
         this.#takeRenamed(frame);
         break;
       case "conversation.deleted":
-        this.#heard?.push(frame);
-        frame.deleted ? this.remove(frame.conversation) : this.reload();
+        if (frame.deleted) {
+          this.#heard?.push(frame);
+          this.remove(frame.conversation);
+        } else {
+          this.reload();
+        }
         showPlaces([]);
         break;
       case "list.changed":
@@ -213,6 +221,41 @@ export class Sidebar {
   /** @param {string} conversation */
   #entry(conversation) {
     return conversation ? query(this.element, `[data-entry="${conversation}"]`) : null;
+  }
+
+  /**
+   * Ask for the list only when what is on its way has come or failed: with the list that goes then, htmx would forget it.
+   * @param {Event} event says that the list is to be asked for
+   */
+  #holdBack(event) {
+    if (this.#asked) {
+      this.#missed += 1;
+      event.stopPropagation();
+    }
+  }
+
+  /**
+   * Note that the list is asked for until that has ended: htmx tells of that at elements which may be gone by then.
+   *
+   * Of two at once, the answer that comes last finds its place taken. A change that is made here comes with its answer, and
+   * is told of by the socket as well: that is the one of which is told before the answer, or it is yet to be told of.
+   * @param {Event} event
+   */
+  #noteAsked(event) {
+    const { xhr, target } = /** @type {CustomEvent<ListRequest>} */ (event).detail;
+    if (!target.matches("[data-list]")) {
+      return;
+    }
+    this.#heard = [];
+    this.#missed = this.#asked ? Infinity : 0;
+    this.#asked += 1;
+    xhr.addEventListener("loadend", () => {
+      this.#asked -= 1;
+      if (!this.#asked) {
+        this.#heard = undefined;
+        this.#missed > Number(isPost(event) && xhr.status === OK) && this.reload();
+      }
+    });
   }
 
   /**
