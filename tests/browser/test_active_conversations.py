@@ -107,6 +107,23 @@ def test_an_end_that_was_missed_comes_with_the_next_snapshot(two, reading):
     expect(reading.get_by_role("heading", name="Writing", exact=True)).to_have_count(0)
 
 
+def test_one_whose_begin_was_missed_stands_where_it_was_begun_once_it_has_ended(two, reading):
+    lose_frames(reading, "conversation.writing")
+    reading.goto("/")
+    say(reading, "Something else")
+    expect(under(reading, "Today")).to_have_text(["Something else", "The newer one", "The older one"])
+    write(two, ENDLESS)
+    expect(streaming(two)).to_have_count(1)
+    say(reading, "And another thing")
+    expect(under(reading, "Writing")).to_have_text("The older one")
+    stop(two)
+    expect(streaming(two)).to_have_count(0)
+    say(reading, "And the last")
+    expect(under(reading, "Today")).to_have_count(3)
+    titles = under(reading, "Today").all_inner_texts()
+    assert titles.index("The older one") < titles.index("The newer one")
+
+
 def test_a_list_that_was_asked_for_before_the_end_does_not_bring_it_back(two, reading):
     write(two, ENDLESS)
     expect(under(reading, "Writing")).to_have_text("The older one")

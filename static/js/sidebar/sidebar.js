@@ -156,6 +156,10 @@ export class Sidebar {
    * @param {string[]} writing
    */
   showActive(awaiting, writing) {
+    const known = new Set([...this.awaiting, ...this.writing]);
+    for (const conversation of [...awaiting, ...writing]) {
+      known.has(conversation) || this.#noteBegun(conversation);
+    }
     this.writing = new Set(writing);
     this.#showAwaiting(awaiting);
   }
@@ -188,14 +192,25 @@ export class Sidebar {
   #takeWriting({ conversation, writing: isWriting }) {
     const isNew = isWriting && !this.writing.has(conversation);
     isWriting ? this.writing.add(conversation) : this.writing.delete(conversation);
-    const item = this.#entry(conversation)?.closest(".entry");
-    if (isNew && item instanceof HTMLElement) {
-      item.dataset.active = new Date().toISOString();
-    } else if (isNew && conversation !== this.conversation && !this.#soughtFor.has(conversation)) {
+    const isSought = this.#soughtFor.has(conversation) || conversation === this.conversation;
+    if (isNew && !this.#noteBegun(conversation) && !isSought) {
       this.#soughtFor.add(conversation);
       this.reload(); // begun in another tab
     }
     this.#draw();
+  }
+
+  /**
+   * Note that a reply was begun just now: that is where its conversation stands once it has ended.
+   * @param {string} conversation
+   * @returns {boolean} whether it is in the list
+   */
+  #noteBegun(conversation) {
+    const item = /** @type {HTMLElement | null} */ (this.#entry(conversation)?.closest(".entry"));
+    if (item) {
+      item.dataset.active = new Date().toISOString();
+    }
+    return Boolean(item);
   }
 
   /** @param {string[]} conversations */
