@@ -59,11 +59,15 @@ def test_comments_are_left_out_and_texts_that_look_like_them_stay():
     source = '/** A module. */\n// Why.\nconst a = "/* no comment */"; // gone\n  /**\n   * Not.\n   */\nrun(a);\n'
     assert 'const a = "/* no comment */";\nrun(a);' in bundle({"js/main.js": source})
     assert "Why" not in bundle({"js/main.js": source})
+    source = "const a = '; // no comment'; // another's\nrun(a); // 'b' is 'not'\n"
+    assert "const a = '; // no comment';\nrun(a); // 'b' is 'not'\n" in bundle({"js/main.js": source})
 
 
 def test_types_within_a_line_are_left_out_and_what_they_are_said_of_stays():
     source = "const a =\n  /** @type {A} */ (/** @type {unknown} */ (b));\n/** @type {C | undefined} */\nlet c;\n"
     assert "const a =\n((b));\nlet c;\n" in bundle({"js/main.js": source})
+    source = "const go = (/** @type {Event} */ event) => run(event);\nconst stop = (/** @type {A} */ { b }) => b;\n"
+    assert "const go = (event) => run(event);\nconst stop = ({ b }) => b;\n" in bundle({"js/main.js": source})
 
 
 @pytest.mark.parametrize(
