@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import choose_scenario, composer, say
+from .page_actions import choose_scenario, composer, draft_kept, say, wait_until, write
+from .sidebar_actions import listed
 
 OFFER = "from conversations.models import Scenario; Scenario.objects.create(name='Translator', offered=True)"
 WITHDRAW = "from conversations.models import Scenario; Scenario.objects.filter(name='Translator').update(offered=False)"
@@ -66,6 +67,22 @@ def test_a_scenario_is_chosen_right_after_the_first_message(page_with_choice):
     choose_scenario(page, "Translator")
     expect(chosen(page)).to_have_text("Translator")
     expect(page.get_by_role("heading", level=1)).to_have_text("My name is Andrew")
+
+
+def test_what_is_on_its_way_when_a_scenario_is_chosen_does_not_stand_in_the_field_again(page_with_choice):
+    page = page_with_choice
+    held = []
+    page.route("**/messages/post/", lambda route: held.append(route), times=1)
+    write(page, "My name is Andrew")
+    wait_until(page, lambda: held)
+    choose_scenario(page, "Translator")
+    page.wait_for_url("**/?scenario=*")
+    expect(composer(page)).to_have_value("")
+    held[0].continue_()
+    expect(listed(page, "My name is Andrew")).to_be_visible()
+    expect(composer(page)).to_have_value("")
+    expect(chosen(page)).to_have_text("Translator")
+    wait_until(page, lambda: not any(draft_kept(page)))
 
 
 def test_a_scenario_is_chosen_without_javascript(page_with_choice, open_page):

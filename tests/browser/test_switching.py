@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from .page_actions import (
     CONVERSATION_PATH,
+    block_socket,
     choose_for_entry,
     composer,
     draft_kept,
@@ -19,6 +20,7 @@ from .page_actions import (
     wait_until,
     write,
 )
+from .picture_actions import CAT, attached_pictures, bring_pictures
 from .sidebar_actions import has_not_been_loaded_again, heading, listed, new_conversation
 
 LONG = "\n\n".join(f"Line {number} of a long message." for number in range(60))
@@ -192,6 +194,71 @@ def test_a_message_that_is_on_its_way_when_the_page_is_left_arrives_once(two):
     wait_until(two, lambda: not any(draft_kept(two)))
     listed(two, "On its way").click()
     expect(messages(two)).to_have_count(2)
+
+
+@pytest.fixture
+def underway(two):
+    """What is sent and has not reached the server; the page shows another new conversation, with a message begun."""
+    held = []
+    two.route("**/messages/post/", lambda route: held.append(route), times=1)
+    new_conversation(two)
+    write(two, "On its way")
+    wait_until(two, lambda: held)
+    two.get_by_role("link", name="New conversation").click()
+    expect(composer(two)).to_have_value("")
+    composer(two).fill("The next one")
+    assert draft_kept(two) == ["On its way\n\nThe next one"]
+    return held[0]
+
+
+def test_what_was_sent_does_not_stand_in_the_field_of_the_next_new_conversation(two, underway):
+    underway.continue_()
+    expect(listed(two, "On its way")).to_be_visible()
+    wait_until(two, lambda: draft_kept(two) == ["The next one"])
+    expect(composer(two)).to_have_value("The next one")
+    expect(heading(two)).to_have_text("New conversation")
+    listed(two, "On its way").click()
+    expect(messages(two)).to_have_count(2)
+    expect(composer(two)).to_have_value("")
+    new_conversation(two)
+    expect(composer(two)).to_have_value("The next one")
+
+
+def test_what_could_not_be_sent_stands_in_the_field_of_the_next_new_conversation(two, underway):
+    underway.abort()
+    expect(composer(two)).to_have_value("On its way\n\nThe next one")
+    expect(two.get_by_role("alert")).to_contain_text("Can’t reach the server")
+    assert draft_kept(two) == ["On its way\n\nThe next one"]
+    composer(two).press("Enter")
+    expect(messages(two)).to_have_count(2)
+    expect(composer(two)).to_have_value("")
+    wait_until(two, lambda: not any(draft_kept(two)))
+
+
+@pytest.mark.parametrize("is_stored", [True, False], ids=["stored", "lost"])
+def test_what_was_sent_does_not_stand_where_one_comes_back_before_its_answer(two, is_stored):
+    block_socket(two)
+    two.reload()
+    bring_pictures(two, "drop", cat=CAT)
+    expect(attached_pictures(two)).to_have_count(1)
+    held = []
+    two.route("**/messages/post/", lambda route: held.append(route), times=1)
+    write(two, "On its way")
+    wait_until(two, lambda: held)
+    listed(two, "The first one").click()
+    expect(heading(two)).to_have_text("The first one")
+    listed(two, "The second one").click()
+    expect(heading(two)).to_have_text("The second one")
+    expect(composer(two)).to_have_value("")
+    expect(attached_pictures(two)).to_have_count(0)
+    held[0].continue_() if is_stored else held[0].abort()
+    if is_stored:
+        expect(messages(two)).to_have_count(4)
+        wait_until(two, lambda: not any(draft_kept(two)))
+    else:
+        expect(two.get_by_role("alert")).to_contain_text("Can’t reach the server")
+    expect(composer(two)).to_have_value("" if is_stored else "On its way")
+    expect(attached_pictures(two)).to_have_count(0 if is_stored else 1)
 
 
 def test_the_last_of_two_clicks_counts(two):

@@ -3,10 +3,11 @@
 import { sentenceFor } from "../server/http.js";
 import { fieldOf, find, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
+import { putBefore, typedAfter } from "./draft.js";
 
 /**
  * @import { AttachedPictures } from "./attached_pictures.js"
- * @import { Attempt, Draft } from "./draft.js"
+ * @import { Attempt, Draft, Sent } from "./draft.js"
  */
 
 const SLOW_MS = 2_000;
@@ -52,6 +53,23 @@ export class Composer {
     form.addEventListener("submit", (event) => this.#submitted(event));
     new ResizeObserver(() => this.#noteLines()).observe(this.field);
     this.#changed();
+    draft.sentBefore?.answer.catch((error) => error).then((error) => this.#takeAnswer(error));
+  }
+
+  /**
+   * What the page before has sent stands here again if it was not stored. If it was, that page has cleared the draft.
+   * @param {unknown} error
+   */
+  #takeAnswer(error) {
+    const sent = /** @type {Sent} */ (this.draft.sentBefore);
+    this.draft.sentBefore = undefined;
+    if (error) {
+      this.field.value = putBefore(sent.content, this.field.value);
+      this.pictures?.putBack(sent.pictures);
+    }
+    this.draft.pictures = this.pictures?.stored ?? [];
+    this.#changed();
+    error && this.showFailure(error);
   }
 
   /** @param {AttachedPictures} pictures that are sent with the message */
@@ -131,8 +149,7 @@ export class Composer {
    * @param {string} content
    */
   putBack(content) {
-    const typed = this.field.value.trim();
-    this.field.value = typed ? `${content}\n\n${typed}` : content;
+    this.field.value = putBefore(content, this.field.value.trim());
     this.#typed();
     this.focus();
     this.field.setSelectionRange(content.length, content.length);
@@ -246,9 +263,13 @@ export class Composer {
     }
     const slow = setTimeout(() => this.showError(sentence("stillSending")), SLOW_MS);
     try {
-      await this.send(content, this.draft.attemptFor(content, pictures));
-      this.pictures?.remove(pictures);
-      this.#sent(content);
+      const attempt = this.draft.attemptFor(content, pictures);
+      const sent = this.draft.follow(attempt, this.send(content, attempt));
+      await sent.answer;
+      if (!sent.isTaken) {
+        this.pictures?.remove(pictures);
+        this.#sent(content);
+      }
     } catch (error) {
       this.showFailure(error);
     } finally {
@@ -263,8 +284,7 @@ export class Composer {
    * @param {string} content
    */
   #sent(content) {
-    const typedSince = this.field.value.startsWith(content) ? this.field.value.slice(content.length) : this.field.value;
-    this.field.value = typedSince.trimStart();
+    this.field.value = typedAfter(content, this.field.value);
     this.field.required = !this.pictures?.ids.length;
     this.#showHint(false);
     this.#changed();

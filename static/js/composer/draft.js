@@ -3,6 +3,9 @@
  *
  * An attempt to send remembers its client id and its conversation with its very content: sent again unchanged it is
  * the same message, even from the page of another new conversation; changed it is another one.
+ *
+ * A page may be left before what it sent is answered. One that shows the same draft next keeps it, out of its field: it
+ * stands there again only if it was not stored.
  */
 
 /**
@@ -10,7 +13,17 @@
  *
  * @typedef {{content: string, pictures: number[], clientId: string, conversation: string}} Attempt
  * @typedef {{content?: string, attempt?: Attempt, pictures?: AttachedPicture[]}} StoredDraft
+ *
+ * @typedef {object} Sent an attempt that is on its way
+ * @property {string} content
+ * @property {number[]} ids of its pictures
+ * @property {AttachedPicture[]} pictures
+ * @property {boolean} isTaken whether another page shows the draft now: what was typed since is its
+ * @property {Promise<void>} answer
  */
+
+/** What is on its way, by client ids. @type {Map<string | undefined, Sent>} */
+const underway = new Map();
 
 export class Draft {
   /**
@@ -23,6 +36,25 @@ export class Draft {
     this.conversation = conversation;
     this.storage = storage;
     this.key = isStored ? keyOf(conversation) : keyOf("new");
+    /** What another page has sent from the draft and has no answer to yet. */
+    this.sentBefore = underway.get(this.#read().attempt?.clientId);
+    if (this.sentBefore) {
+      this.sentBefore.isTaken = true;
+    }
+  }
+
+  /**
+   * Note that an attempt is on its way until it is *answered*.
+   * @param {Attempt} attempt
+   * @param {Promise<void>} answered
+   * @returns {Sent}
+   */
+  follow({ content, pictures: ids, clientId }, answered) {
+    const pictures = this.pictures.filter(({ id }) => ids.includes(id));
+    const answer = answered.finally(() => underway.delete(clientId));
+    const sent = { content, ids, pictures, isTaken: false, answer };
+    underway.set(clientId, sent);
+    return sent;
   }
 
   /** The conversation is stored: what is typed from now on belongs to it. */
@@ -32,15 +64,16 @@ export class Draft {
   }
 
   get content() {
-    return this.#read().content ?? "";
+    const { content = "" } = this.#read();
+    return this.sentBefore ? typedAfter(this.sentBefore.content, content) : content;
   }
 
   set content(content) {
-    this.#keep({ ...this.#read(), content });
+    this.#keep({ ...this.#read(), content: putBefore(this.sentBefore?.content, content) });
   }
 
   get pictures() {
-    return this.#read().pictures ?? [];
+    return this.#read().pictures?.filter(({ id }) => !this.sentBefore?.ids.includes(id)) ?? [];
   }
 
   set pictures(pictures) {
@@ -92,6 +125,23 @@ export class Draft {
       console.warn("The draft is not kept:", error);
     }
   }
+}
+
+/**
+ * @param {string | undefined} sent
+ * @param {string} typed
+ */
+export function putBefore(sent, typed) {
+  return [sent, typed].filter(Boolean).join("\n\n");
+}
+
+/**
+ * Return what of *typed* was typed after *sent*.
+ * @param {string} sent
+ * @param {string} typed
+ */
+export function typedAfter(sent, typed) {
+  return (typed.startsWith(sent) ? typed.slice(sent.length) : typed).trimStart();
 }
 
 /** @param {string} conversation */
