@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from unittest import mock
 
 from django.utils import translation
 
 from chatsite.compiled_templates import reader_key
+from conversations.templatetags import window_parts
 
 LETTER = "〇"
 # Places for values, markup and its entities stay as they are.
@@ -35,8 +36,9 @@ def one_letter_language() -> Iterator[None]:
     before = {name: getattr(translation._trans, name) for name in said}
     try:
         vars(translation._trans).update(said)
-        # What templates keep of other languages is kept apart.
-        with mock.patch.object(reader_key, "get_language", return_value=LETTER):
+        with ExitStack() as kept_apart:  # from what templates keep of other languages
+            for module in (reader_key, window_parts):
+                kept_apart.enter_context(mock.patch.object(module, "get_language", return_value=LETTER))
             yield
     finally:
         vars(translation._trans).update(before)

@@ -48,7 +48,7 @@ from conversations.views.http.htmx_request import HtmxRequest
 from conversations.views.usage.money_left import money_left_sentence
 from conversations.wording.error_sentences import request_reader
 from conversations.wording.model_labels import model_label
-from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
+from conversations.wording.window_labels import MARK_LABELS
 
 from .draw_messages import draw_messages
 from .message_menu import menu_of_any_message
@@ -247,7 +247,6 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         "long_reply_seconds": LONG_REPLY_SECONDS,
         **_coverage_context(None, EVERYTHING),
         "mark_labels": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),
-        "parts": PART_LABELS,
         "urls": json.dumps(_urls(conversation, folder_id)),
         "begins_in_folder": folder_id,
         **adding_context(Addresses("conversation", public_id)),
