@@ -9,27 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.core.text.markdown_marks import find_marks
+from conversations.core.text.markdown_marks import find_marks, without_marks
 
 SIGNS = st.text(alphabet="*_~`[]()<>|#-+=\\!: \nabx1h/\"'é中", max_size=80)
 
 
 def shown(text, start=0, end=None):
-    """Return the characters *start* to *end* of *text* as they are shown."""
-    end = len(text) if end is None else end
-    spans = sorted(span for mark in find_marks(text, start, end) for span in mark)
-    pieces, at = [], start
-    for span in spans:
-        if start <= span.start and span.end <= end:
-            pieces += [text[at : span.start], span.instead]
-            at = span.end
-    return " ".join("".join([*pieces, text[at:end]]).split())
+    """Return the characters *start* to *end* of *text* as they are shown, on one line."""
+    return " ".join(without_marks(text, start, end).split())
 
 
 @pytest.mark.parametrize(
     ("written", "read"),
     [
-        ("**bold** and *italic*, __both__ _kinds_, ~~gone~~", "bold and italic, both kinds, gone"),
+        ("**bold** and *italic*, __both of__ _two kinds_, ~~gone~~", "bold and italic, both of two kinds, gone"),
         ("***all*** of **a *b* c**", "all of a b c"),
         ("## A title\nand text", "A title and text"),
         ("A title\n=====\n\ntext", "A title text"),
@@ -55,6 +48,7 @@ def test_marks_are_left_out(written, read):
     [
         "2 * 3 * 4 and 5 ** 6",
         "snake_case_name and its_other_name",
+        "why __init__ and __all__",
         "a | b or a || b",
         "x [1] and [2], y[0] (no)",
         "**begun and never ended",

@@ -108,6 +108,11 @@ def test_a_scenario_is_kept_though_it_is_no_longer_offered(alice):
         (" \n ", ""),
         ("\u200b\u3164\n\u202eevil\u2066 line\x1b", "evil line"),
         ("می\u200cخواهم", "می\u200cخواهم"),
+        ("## Plan for **Lisbon**, by `train`", "Plan for Lisbon, by train"),
+        ("```python\nimport os", "import os"),
+        ("- buy [bread](https://example.org) and 2 * 3 eggs", "buy bread and 2 * 3 eggs"),
+        ("snake_case and C#", "snake_case and C#"),
+        ("***\n---", "***"),
     ],
 )
 def test_the_title_is_the_first_line_shortened_at_a_word(content, title):

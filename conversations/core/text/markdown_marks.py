@@ -1,13 +1,14 @@
 """Marks of Markdown in a text: what is left out where a piece of it is shown as plain text.
 
 What is in code stays as it is, but for the marks around it. A mark is a group of spans that are left out together, such
-as both asterisks of an emphasis; a text that is none in Markdown, as in `2 * 3` or `snake_case`, has no marks.
+as both asterisks of an emphasis; a text that is none in Markdown, as in `2 * 3` or `snake_case`, has no marks. Nor has
+`__init__`: who writes it means the name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 LONGEST_LINE_BEFORE = 120  # characters looked back to the beginning of a line
@@ -60,6 +61,21 @@ def find_marks(text: str, start: int, end: int) -> list[Mark]:
     begin = line_start or max(0, start - LONGEST_LINE_BEFORE)
     is_code = (text.count("\n" + FENCE, 0, begin) + text.startswith(FENCE, 0, begin)) % 2 == 1
     return list(_marks_of_lines(text, begin, _end_of_address(text, begin, end), is_code=is_code))
+
+
+def without_marks(text: str, start: int = 0, end: int | None = None, *, marks: Iterable[MarkSpan] | None = None) -> str:
+    """Return the characters *start* to *end* of *text* without *marks*, which are in their order and apart.
+
+    Without *marks* given, those of the text itself are left out.
+    """
+    end = len(text) if end is None else end
+    spans = sorted(span for mark in find_marks(text, start, end) for span in mark) if marks is None else marks
+    shown, at = [], start
+    for span in spans:
+        if span.end > at and span.start < end:
+            shown += [text[at : span.start], span.instead]
+            at = span.end
+    return "".join([*shown, text[at:end]])
 
 
 def _end_of_address(text: str, begin: int, end: int) -> int:
@@ -136,7 +152,9 @@ def _close_or_open(text: str, found: re.Match[str], opened: list[tuple[str, int]
         match = next((each for each in reversed(opened) if each[0] == sign), None)
         if match:
             del opened[opened.index(match) :]
-            yield MarkSpan(match[1], match[1] + len(sign)), MarkSpan(at, after)
+            begin = match[1] + len(sign)
+            if not (sign == "__" and text[begin:at].isidentifier()):
+                yield MarkSpan(match[1], begin), MarkSpan(at, after)
             return
     if behind.strip() and not inside_word and (sign[0] != "_" or not before.isalnum()):
         opened.append((sign, at))

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from conversations.core.text.markdown_marks import MarkSpan, find_marks
+from conversations.core.text.markdown_marks import MarkSpan, find_marks, without_marks
 from conversations.core.text.unspaced_scripts import UNSPACED
 
 from .search_terms import SHORTEST_PART, SearchTerm, SearchTerms, stems_of
@@ -145,20 +145,10 @@ def _pieces(
     at = start
     for span_start, span_end in spans:
         if start <= span_start < end:
-            yield MarkedPiece(_without(marks, text, at, span_start))
+            yield MarkedPiece(without_marks(text, at, span_start, marks=marks))
             yield MarkedPiece(text[span_start:span_end], is_found=True)
             at = span_end
-    yield MarkedPiece(_without(marks, text, at, end))
-
-
-def _without(marks: Sequence[MarkSpan], text: str, start: int, end: int) -> str:
-    """Return the characters *start* to *end* of *text* without *marks*, which are in their order and apart."""
-    shown, at = [], start
-    for mark in marks:
-        if mark.end > at and mark.start < end:
-            shown += [text[at : mark.start], mark.instead]
-            at = mark.end
-    return "".join([*shown, text[at:end]])
+    yield MarkedPiece(without_marks(text, at, end, marks=marks))
 
 
 def _normalized(text: str) -> str:

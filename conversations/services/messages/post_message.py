@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from django.db import connection, transaction
@@ -22,6 +23,7 @@ from conversations.core.errors import ReplyInProgress
 from conversations.core.frames.definitions import MessageStored
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.prompt.title_text import shorten_title
+from conversations.core.text.markdown_marks import BULLET, without_marks
 from conversations.core.text.storable_text import UNSTORABLE, clean_content
 from conversations.core.window.history import HistoryMessage
 from conversations.live.fanout import RUNS, publish, publish_frame
@@ -199,9 +201,11 @@ def _store(
 
 
 def title_from(content: str) -> str:
-    """Return the first line of *content* of which anything can be seen, shortened at a word."""
-    lines = (clean_name(line[:MOST_LINE_CHARACTERS]) for line in content.splitlines())
-    return clean_name(shorten_title(next(filter(None, lines), "")))
+    """Return the first line of *content* of which anything can be seen, without Markdown, shortened at a word."""
+    lines = content.splitlines()
+    as_read = (clean_name(without_marks(line[:MOST_LINE_CHARACTERS]).removeprefix(BULLET)) for line in lines)
+    as_written = (clean_name(line[:MOST_LINE_CHARACTERS]) for line in lines)  # where it is marks alone
+    return clean_name(shorten_title(next(filter(None, chain(as_read, as_written)), "")))
 
 
 def _announce(conversation: Conversation, posted: PostedMessage) -> None:
