@@ -26,7 +26,8 @@ def address_of(name: str, *ids: object) -> str:
 def shape_of(name: str, ids: tuple[object, ...], prefix: str, urlconf: str | None) -> str | None:
     """Return the address with `%s` in the places of *ids*. None if they are no ids, or there is no such address.
 
-    The script *prefix* and the *urlconf* are those that hold now.
+    *prefix* and *urlconf* are what `get_script_prefix` and `get_urlconf` return: a page looks them up once for all of
+    its addresses.
     """
     for each in ids:
         if type(each) is not uuid.UUID and (type(each) is not int or each < 0):

@@ -26,7 +26,7 @@ TEMPLATES = sorted(
 # Text that is taken for safe HTML: file → why it is.
 TAKEN_FOR_SAFE = {
     "chatsite/compiled_templates/address_nodes.py": "what html.escape returned",
-    "chatsite/compiled_templates/included_parts.py": "as Django's own: joins what nodes of a template wrote",
+    "chatsite/compiled_templates/included_templates.py": "as Django's own: joins what nodes of a template wrote",
     "chatsite/compiled_templates/nodes.py": "as Django's own: joins what nodes of a template wrote",
     "chatsite/compiled_templates/sentence_nodes.py": "as Django's own: its values are escaped as the page says",
     "conversations/rendering/markdown.py": "what the sanitizer returned, or each line escaped",

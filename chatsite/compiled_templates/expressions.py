@@ -63,7 +63,7 @@ class QuickVariable(Variable):
         """Let Django look up what is left of the names, in the *value* of those before the *position*."""
         rest = copy(self)
         rest.lookups = (VALUE, *self.lookups[position:])
-        return Variable.resolve(rest, _Found({VALUE: value}, context))  # type: ignore[arg-type]  # what Django asks it
+        return Variable.resolve(rest, _FoundValue({VALUE: value}, context))  # type: ignore[arg-type]  # it has all that Django reads of a context
 
 
 class QuickExpression(FilterExpression):
@@ -92,7 +92,7 @@ class QuickVariableNode(VariableNode):
 
 
 def write_value(value: object, context: Context) -> str:
-    """Return what a page shows of *value*: of text, numbers and UUIDs as Django where numbers have no separators."""
+    """Return *value* as Django writes it on a page. Text, UUIDs and numbers without separators skip its general way."""
     kind = type(value)
     if kind is SafeString:
         return cast(str, value)
@@ -130,7 +130,7 @@ def _expressions_in(value: object) -> Iterator[FilterExpression]:
         yield from _expressions_in([value.first, value.second, value.value])
 
 
-class _Found(dict[str, object]):
+class _FoundValue(dict[str, object]):
     """A value for Django to look up names in, in the place of a *context*."""
 
     def __init__(self, values: dict[str, object], context: Context) -> None:

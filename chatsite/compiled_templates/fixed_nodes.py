@@ -18,7 +18,7 @@ from django.templatetags.static import StaticNode
 from .nodes import is_constant, lists_below
 from .reader_key import find_reader_key
 
-MOST_KEPT = 32  # texts of a node: a site has a few languages and one prefix
+MOST_TEXTS_KEPT = 32  # texts of a node: a site has a few languages and one prefix
 
 
 class FixedNode(Node):
@@ -35,7 +35,7 @@ class FixedNode(Node):
         text = self.texts.get(key)
         if text is None:
             text = self.nodelist.render(context)
-            if len(self.texts) < MOST_KEPT:
+            if len(self.texts) < MOST_TEXTS_KEPT:
                 self.texts[key] = text
         return text
 

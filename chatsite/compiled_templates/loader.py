@@ -1,10 +1,9 @@
-"""A loader of templates that renders text, sentences and addresses once, where Django does so for each page.
+"""A loader of templates that does once what Django does for each page: text, sentences, addresses, includes.
 
 What all readers of a language get is rendered once for the language (`fixed_nodes`). Addresses with ids and sentences
 with values are composed of a form that is found once (`address_nodes`, `sentence_nodes`). Variables are looked up
-without what Django tries in vain (`expressions`), and included templates are rendered in place (`included_parts`). With
-`DEBUG`, templates stay as Django compiles them: files of
-translations may change while the process runs.
+without what Django tries in vain (`expressions`), and included templates are rendered in place (`included_templates`).
+With `DEBUG`, templates stay as Django compiles them: files of translations may change while the process runs.
 
 All read Django's nodes by their attributes: tests/chatsite/test_compiled_templates.py says what to do with another
 Django.
@@ -23,7 +22,7 @@ from .address_nodes import composed_address
 from .csrf_nodes import quick_csrf_token
 from .expressions import quick_variable
 from .fixed_nodes import FixedNodes
-from .included_parts import IncludedParts
+from .included_templates import IncludedTemplates
 from .nodes import quicken, replace_nodes
 from .reader_key import KeyedTemplate, keyed_language
 from .sentence_nodes import composed_sentence
@@ -42,10 +41,16 @@ class _Compiling(base.Loader):
             names: list[str] = self._here.__dict__.setdefault("names", [])
             names.append(template_name)
             try:
-                for replaced in (quick_variable, quick_csrf_token, composed_address, composed_sentence, keyed_language):
-                    replace_nodes(template.nodelist, replaced)
+                for replacement in (
+                    quick_variable,
+                    quick_csrf_token,
+                    composed_address,
+                    composed_sentence,
+                    keyed_language,
+                ):
+                    replace_nodes(template.nodelist, replacement)
                 FixedNodes(self.engine, names).join(template.nodelist)
-                replace_nodes(template.nodelist, IncludedParts(self.engine, names).placed)
+                replace_nodes(template.nodelist, IncludedTemplates(self.engine, names).place)
                 quicken(template.nodelist)
                 template.__class__ = KeyedTemplate
             finally:

@@ -14,7 +14,7 @@ from .expressions import write_value
 from .nodes import is_constant
 from .reader_key import find_reader_key
 
-MOST_KEPT = 64  # forms of a node: a site has a few languages, and few numbers are counted often
+MOST_FORMS_KEPT = 64  # forms of a node: a site has a few languages, and few numbers are counted often
 
 
 class SentenceNode(BlockTranslateNode):
@@ -53,7 +53,7 @@ class SentenceNode(BlockTranslateNode):
         form = self.forms.get((language, count))
         if form is None:
             form = self._translate(count)
-            if len(self.forms) < MOST_KEPT:
+            if len(self.forms) < MOST_FORMS_KEPT:
                 self.forms[language, count] = form
         return form
 

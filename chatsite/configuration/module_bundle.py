@@ -16,7 +16,7 @@ EXPORT_LIST = re.compile(r"^export \{([^}]*)\};\n?", re.MULTILINE)
 LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 # Of a comment that fills its lines. What is sent to every visitor needs no reasons; names and lines stay readable.
 COMMENT = re.compile(r"^[ ]*(?:/\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
-REMARK = re.compile(r"(?<=[;,{}()\]]) // (?:[^\n\"'`]|\b'\b)*$", re.MULTILINE)  # behind a statement; no quotes follow
+REMARK = re.compile(r"(?<=[;,{}()\]]) // (?:[^\n\"'`]|\b'\b)*$", re.MULTILINE)  # behind a statement, without quotes
 BLANKS = re.compile(r"^[ ]+|^\n", re.MULTILINE)
 TYPE = re.compile(r"/\*\* @type \{[^\n]*?\} \*/ (?=[({\w])")
 

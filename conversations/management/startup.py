@@ -91,7 +91,7 @@ def prepare_database() -> None:
     """Migrate the database if a start is to do so. Raises `CommandError` if this code can't work with it then."""
     if settings.MIGRATE_ON_START:
         if not connection.introspection.table_names():
-            announce("Making its tables: some seconds more.")
+            announce("Making the tables of the database: some seconds, this once.")
         migrate()
     require_database()
 

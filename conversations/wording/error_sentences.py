@@ -38,7 +38,10 @@ class ReaderLocale:
             yield
 
     def tell(self, moment: dt.datetime) -> str:
-        """Return the moment by the reader's clock, without its date where that is today's. UTC is named."""
+        """Return the moment, rounded up to a full minute, by the reader's clock; without its date if that is today.
+
+        UTC is named.
+        """
         there = next_minute(moment).astimezone(self.zone)
         if there.date() == timezone.localdate(timezone=self.zone):
             return self.format_time(moment)

@@ -1,8 +1,9 @@
 """Templates whose nodes the loader changed write what Django writes, and keep nothing that may change.
 
 `chatsite/compiled_templates` reads Django's nodes by their attributes. With a new Django: compare the classes in
-`KNOWN` there, `URLNode` and `FilterExpression` with those of the old one; a node that can do more than before (another
-argument, another thing that it reads) is fixed only without it. Then change `READ_AGAINST`.
+`KNOWN` (`fixed_nodes`) and `WITHOUT_STATE` (`included_templates`), and each class of Django that one in that folder
+inherits from, with those of the old one. A node that can do more than before (another argument, another thing that it
+reads) is fixed only without it. Then change `READ_AGAINST`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from django.utils.translation import gettext_lazy
 
 from chatsite.compiled_templates import reader_key
 from chatsite.compiled_templates.address_nodes import AddressNode
-from chatsite.compiled_templates.fixed_nodes import KNOWN, MOST_KEPT, FixedNode, FixedNodes
+from chatsite.compiled_templates.fixed_nodes import KNOWN, MOST_TEXTS_KEPT, FixedNode, FixedNodes
 
 READ_AGAINST = (5, 2)
 ID = uuid.UUID("0b6e5fd8-7e0c-4d0b-9c55-2f2a6d3c9a11")
@@ -228,11 +229,11 @@ def test_what_is_not_escaped_is_another_text():
 
 def test_the_texts_of_a_node_have_a_bound():
     template = engine_of({"page": "<{% url 'plain' %}>{% url 'one' id %}"}).get_template("page")
-    for number in range(3 * MOST_KEPT):
+    for number in range(3 * MOST_TEXTS_KEPT):
         set_script_prefix(f"/{number}/")
         assert template.render(Context({"id": ID})) == f"</{number}/plain/>/{number}/one/{ID}/"
     [fixed] = (node for node in template.nodelist if type(node) is FixedNode)
-    assert len(fixed.texts) == MOST_KEPT
+    assert len(fixed.texts) == MOST_TEXTS_KEPT
 
 
 def test_parts_that_include_each_other_are_left_to_django():

@@ -124,9 +124,9 @@ def test_what_the_package_sends_back_of_an_answer_is_taken():
 
 def test_null_says_nothing_and_the_rest_is_named():
     assert read(temperature=None, logprobs=False, n=1).sampling == {}
-    with pytest.raises(ParameterInvalid, match="top_logprobs can't be taken: it is not supported"):
+    with pytest.raises(ParameterInvalid, match="top_logprobs can’t be taken: it is not supported"):
         read(top_logprobs=2)
-    with pytest.raises(ParameterInvalid, match="max_tokens can't be taken: max_completion_tokens says the same"):
+    with pytest.raises(ParameterInvalid, match="max_tokens can’t be taken: max_completion_tokens says the same"):
         read(max_tokens=1, max_completion_tokens=1)
 
 

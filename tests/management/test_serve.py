@@ -57,7 +57,7 @@ def test_the_first_start_alone_says_what_takes_long(tmp_path):
     assert said == [
         [
             f"Making the database in {tmp_path}/var/postgres: some seconds, this once.",
-            "Making its tables: some seconds more.",
+            "Making the tables of the database: some seconds, this once.",
         ],
         [],
     ]

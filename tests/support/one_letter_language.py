@@ -13,7 +13,7 @@ from unittest import mock
 from django.utils import translation
 
 from chatsite.compiled_templates import reader_key
-from conversations.templatetags import window_parts
+from conversations.templatetags import meter_parts
 
 LETTER = "〇"
 # Places for values, markup and its entities stay as they are.
@@ -37,7 +37,7 @@ def one_letter_language() -> Iterator[None]:
     try:
         vars(translation._trans).update(said)
         with ExitStack() as kept_apart:  # from what templates keep of other languages
-            for module in (reader_key, window_parts):
+            for module in (reader_key, meter_parts):
                 kept_apart.enter_context(mock.patch.object(module, "get_language", return_value=LETTER))
             yield
     finally:

@@ -40,7 +40,10 @@ def stored_time_zone(user: User) -> dt.tzinfo:
 
 
 def time_of_day(moment: dt.datetime, zone: dt.tzinfo) -> str:
-    """Return hour and minute, with “UTC” behind it if *zone* is UTC. What happens within a minute has by then."""
+    """Return hour and minute, rounded up to the next full minute: what opens at *moment* is open by then.
+
+    “UTC” is added if *zone* is UTC.
+    """
     return f"{next_minute(moment).astimezone(zone):%H:%M}" + (" UTC" if zone is dt.UTC else "")
 
 

@@ -130,13 +130,13 @@ class LimitReached(AccessError):
     def opens_at(self) -> dt.datetime:
         return dt.datetime.fromisoformat(str(self.params["opens_at"]))
 
-    def seconds_left(self, now: dt.datetime) -> int:
+    def wait_seconds(self, now: dt.datetime) -> int:
         """Return how many seconds are to be waited from *now* on, at least one."""
-        return max(1, ceil((self.opens_at - now).total_seconds()))
+        return wait_seconds(now, self.opens_at)
 
 
 class RateReached(LimitReached):
-    """So many within a minute: in *seconds* the same request is accepted. A time of day would say too little."""
+    """Too many within a minute. It opens in *seconds*; a time of day would be up to a minute off."""
 
     code = "rate_reached"
     counted = "seconds"
@@ -146,7 +146,7 @@ class RateReached(LimitReached):
     def __init__(self, *, seconds: int) -> None:
         AccessError.__init__(self, seconds=seconds)
 
-    def seconds_left(self, now: dt.datetime) -> int:
+    def wait_seconds(self, now: dt.datetime) -> int:
         return int(str(self.params["seconds"]))
 
 
@@ -251,3 +251,8 @@ class ReasonRequired(ReadingRefused):
 class CallNotFound(AccessError):
     code = "call_not_found"
     template = "There is no such tool call, or it is not yours."
+
+
+def wait_seconds(now: dt.datetime, opens_at: dt.datetime) -> int:
+    """Return how many whole seconds are left from *now* until *opens_at*, at least one."""
+    return max(1, ceil((opens_at - now).total_seconds()))

@@ -25,6 +25,7 @@ INSTRUCTIONS = (
 KEPT_INVISIBLE = "\u200c\u200d\ufe0e\ufe0f"  # without a shape, but Persian words and emoji are written with them
 _THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
 _END_OF_THOUGHTS = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.IGNORECASE | re.DOTALL)
+# Not `core/text/markdown_marks`: a model's title is enclosed in several layers, which are taken off one by one.
 _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
 _LABEL = re.compile(r"\A(?:conversation )?(?:title|titel|titre|título|标题|標題|题目)\s*[:：]\s*", re.IGNORECASE)
 _BLOCK_SIGN = re.compile(r"\A(?:#{1,6}\s+|>\s*|[-*+]\s+|\d{1,3}[.)]\s+)")

@@ -47,10 +47,10 @@ class MarkSpan(NamedTuple):
     instead: str = ""
 
 
-Mark = tuple[MarkSpan, ...]
+MarkdownMark = tuple[MarkSpan, ...]
 
 
-def find_marks(text: str, start: int, end: int) -> list[Mark]:
+def find_marks(text: str, start: int, end: int) -> list[MarkdownMark]:
     """Return the marks of the lines of *text* between *start* and *end*.
 
     What begins an emphasis that would end behind *end* is one too.
@@ -85,7 +85,7 @@ def _end_of_address(text: str, begin: int, end: int) -> int:
     return (text.find(")", end, end + LONGEST_ADDRESS) + 1 or end) if is_cut else end
 
 
-def _marks_of_lines(text: str, begin: int, end: int, *, is_code: bool) -> Iterator[Mark]:
+def _marks_of_lines(text: str, begin: int, end: int, *, is_code: bool) -> Iterator[MarkdownMark]:
     fence = FENCE if is_code else ""
     prose_from = begin
     while begin < end:
@@ -108,7 +108,7 @@ def _marks_of_lines(text: str, begin: int, end: int, *, is_code: bool) -> Iterat
         yield from _marks_in(text, prose_from, end)
 
 
-def _marks_of_beginning(line: re.Match[str]) -> Iterator[Mark]:
+def _marks_of_beginning(line: re.Match[str]) -> Iterator[MarkdownMark]:
     for name in ("quote", "rule", "separator", "heading", "row"):
         if line[name]:
             yield (MarkSpan(*line.span(name)),)
@@ -116,7 +116,7 @@ def _marks_of_beginning(line: re.Match[str]) -> Iterator[Mark]:
         yield (MarkSpan(*line.span("bullet"), BULLET),)
 
 
-def _marks_in(text: str, begin: int, end: int, *, bars: bool = False) -> Iterator[Mark]:
+def _marks_in(text: str, begin: int, end: int, *, bars: bool = False) -> Iterator[MarkdownMark]:
     """Yield the marks within lines. *bars* are those between the cells of a row of a table."""
     opened: list[tuple[str, int]] = []  # of emphasis and links: what opens them, and where
     is_cut = end < len(text) and text[end] != "\n"
@@ -144,7 +144,7 @@ def _marks_in(text: str, begin: int, end: int, *, bars: bool = False) -> Iterato
         yield from ((MarkSpan(at, at + len(sign)),) for sign, at in opened if not sign.endswith("["))
 
 
-def _close_or_open(text: str, found: re.Match[str], opened: list[tuple[str, int]]) -> Iterator[Mark]:
+def _close_or_open(text: str, found: re.Match[str], opened: list[tuple[str, int]]) -> Iterator[MarkdownMark]:
     sign, (at, after) = found["emphasis"], found.span()
     before, behind = text[at - 1 : at], text[after : after + 1]
     inside_word = sign[0] == "_" and before.isalnum() and behind.isalnum()

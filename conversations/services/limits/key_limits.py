@@ -8,19 +8,21 @@ of requests at once, each sees those before it.
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 
 from django.utils import timezone
 
 from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import ApiKeyInvalid, ApiKeyRateReached
+from conversations.core.errors.access import wait_seconds
 from conversations.core.money.allowance import allowance_error
 from conversations.models import ApiKey, Completion, Run
 from conversations.models.completion import Purpose
 from conversations.models.revocable import open_now_sql
 from conversations.selectors.figures.spending import key_allowances
 
-from .minute import MINUTE, seconds_until_minute_after
+MINUTE = dt.timedelta(minutes=1)
 
 LOCKED = CompiledQuery(
     ApiKey.objects.all(), f"WHERE id = %s AND {open_now_sql('conversations_apikey')} FOR NO KEY UPDATE"
@@ -36,7 +38,7 @@ def check_key_rate(key: ApiKey) -> None:
     replies = Run.objects.filter(api_key=key, created_at__gt=since)
     times = sorted((*outside.values_list("created_at", flat=True), *replies.values_list("created_at", flat=True)))
     if len(times) >= limit:
-        raise ApiKeyRateReached(seconds=seconds_until_minute_after(times[-limit]))
+        raise ApiKeyRateReached(seconds=wait_seconds(timezone.now(), times[-limit] + MINUTE))
 
 
 def lock_open_key(key_id: int) -> ApiKey:

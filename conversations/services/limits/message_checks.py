@@ -35,6 +35,7 @@ from conversations.core.errors import (
     TooManyAwaitingApproval,
     TooManyRepliesAtOnce,
 )
+from conversations.core.errors.access import wait_seconds
 from conversations.core.money.allowance import Allowance, allowance_error
 from conversations.core.money.unit_prices import worst_case_usd
 from conversations.core.window.history import HistoryMessage
@@ -57,8 +58,7 @@ from conversations.services.windows.build_window import (
     stored_message,
 )
 
-from .minute import MINUTE, seconds_until_minute_after
-
+MINUTE = dt.timedelta(minutes=1)
 # What stands in the row of a request of a program, where that of a reply says more.
 NOT_ASKED_BEFORE = Value([], ArrayField(DateTimeField()))
 RUNNING = Value("running", CharField())
@@ -130,7 +130,7 @@ def check_message_rate(user: User, *, limit: int | None) -> None:
     asked_for = _asked_for.all(user.pk, timezone.now() - MINUTE, limit=limit)
     times = sorted((moment for created_at, before in asked_for for moment in (created_at, *before)), reverse=True)
     if len(times) >= limit and (oldest := times[limit - 1]) > timezone.now() - MINUTE:
-        raise MessageRateReached(seconds=seconds_until_minute_after(oldest))
+        raise MessageRateReached(seconds=wait_seconds(timezone.now(), oldest + MINUTE))
 
 
 @compiled_queryset

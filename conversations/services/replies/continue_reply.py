@@ -23,8 +23,7 @@ from conversations.providers.catalog.language_models import language_models
 from conversations.services.language_models.model_choice import choose_model, is_offered, use_model_of_run
 from conversations.services.language_models.model_context import conversation_context
 from conversations.services.language_models.run_parameters import use_parameters_of_run
-from conversations.services.limits.message_checks import check_regeneration
-from conversations.services.limits.minute import MINUTE
+from conversations.services.limits.message_checks import MINUTE, check_regeneration
 from conversations.services.windows.active_path import lock_conversation
 from conversations.services.windows.build_window import text_so_far
 

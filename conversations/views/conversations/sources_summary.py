@@ -37,11 +37,11 @@ class SourcesSummary:
 
     @property
     def found_nothing(self) -> bool:
-        """Whether documents were searched, all and to the end, and that nothing matches is all there is to say."""
+        """Whether all documents were searched without a fault, nothing matched, and there is nothing else to say."""
         return bool(self.documents) and self == SourcesSummary(0, 0, documents=self.documents)
 
     def is_news_after(self, before: SourcesSummary | None) -> bool:
-        """Whether it is said under a reply: that again nothing matches the same documents is not."""
+        """Whether it is shown under its reply: not if it says what the reply *before* said, that nothing matches."""
         return not (self.found_nothing and self == before)
 
 

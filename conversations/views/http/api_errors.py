@@ -109,7 +109,7 @@ def api_refusal(error: ConversationError) -> JsonResponse:
     if status == 401:
         response["WWW-Authenticate"] = "Bearer"
     if isinstance(error, LimitReached):
-        response["Retry-After"] = str(error.seconds_left(timezone.now()))
+        response["Retry-After"] = str(error.wait_seconds(timezone.now()))
     response["x-should-retry"] = "true" if isinstance(error, RETRYABLE) else "false"
     return response
 

@@ -42,7 +42,7 @@ export class Composer {
     const [given, kept] = [this.field.value, draft.content];
     this.field.value ||= kept;
     if (form.hasAttribute("data-shared") && kept) {
-      this.field.value = kept.includes(given) ? kept : `${kept}\n\n${given}`; // what was typed before is not lost
+      this.field.value = kept.includes(given) ? kept : putBefore(kept, given); // what was typed before is not lost
     }
     form.noValidate = true; // an empty message is not sent, and no bubble says so over the thread
     this.field.addEventListener("input", () => {
@@ -57,7 +57,7 @@ export class Composer {
   }
 
   /**
-   * What the page before has sent stands here again if it was not stored. If it was, that page has cleared the draft.
+   * Put what the page before has sent into the field again if it was not stored; if it was, that page cleared the draft.
    * @param {unknown} error
    */
   #takeAnswer(error) {

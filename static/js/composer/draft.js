@@ -18,7 +18,7 @@
  * @property {string} content
  * @property {number[]} ids of its pictures
  * @property {AttachedPicture[]} pictures
- * @property {boolean} isTaken whether another page shows the draft now: what was typed since is its
+ * @property {boolean} isTaken whether another page has taken over the draft, so that this one leaves its field alone
  * @property {Promise<void>} answer
  */
 

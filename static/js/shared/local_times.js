@@ -56,7 +56,7 @@ export function isLongAgo(moment) {
 }
 
 /**
- * The format of moments in the page's language, in the form that the server writes: 30 Nov 2026, 16:56.
+ * Return a format of moments in the page's language; in English day before month and 24 hours, as the server writes.
  * @param {Intl.DateTimeFormatOptions} options
  */
 export function timeFormat(options) {

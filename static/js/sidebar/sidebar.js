@@ -27,9 +27,9 @@ export class Sidebar {
   /** What frames have said since the list was asked for: its answer may be older. @type {ServerFrame[] | undefined} */
   #heard;
   /** How many requests are on their way that bring another list. */
-  #asked = 0;
+  #listRequests = 0;
   /** How many changes may be missing in what they bring. */
-  #missed = 0;
+  #missedChanges = 0;
   /** Conversations for whose sake the list was asked for, as they were not in it. @type {Set<string>} */
   #soughtFor = new Set();
   #isUnderPointer = false;
@@ -239,21 +239,21 @@ export class Sidebar {
   }
 
   /**
-   * Ask for the list only when what is on its way has come or failed: with the list that goes then, htmx would forget it.
+   * While a list is on its way, only count the change: htmx would queue this request at the list that the answer replaces.
    * @param {Event} event says that the list is to be asked for
    */
   #holdBack(event) {
-    if (this.#asked) {
-      this.#missed += 1;
+    if (this.#listRequests) {
+      this.#missedChanges += 1;
       event.stopPropagation();
     }
   }
 
   /**
-   * Note that the list is asked for until that has ended: htmx tells of that at elements which may be gone by then.
+   * Follow a request that brings a list, by its XHR: htmx tells of its end at elements that may have been replaced.
    *
-   * Of two at once, the answer that comes last finds its place taken. A change that is made here comes with its answer, and
-   * is told of by the socket as well: that is the one of which is told before the answer, or it is yet to be told of.
+   * If two overlap, the later answer may be dropped, so that the list is asked for again in any case (`Infinity`). A change
+   * that is posted from here is in its answer, and is told of by the socket as well: one missed change is expected then.
    * @param {Event} event
    */
   #noteAsked(event) {
@@ -262,13 +262,13 @@ export class Sidebar {
       return;
     }
     this.#heard = [];
-    this.#missed = this.#asked ? Infinity : 0;
-    this.#asked += 1;
+    this.#missedChanges = this.#listRequests ? Infinity : 0;
+    this.#listRequests += 1;
     xhr.addEventListener("loadend", () => {
-      this.#asked -= 1;
-      if (!this.#asked) {
+      this.#listRequests -= 1;
+      if (!this.#listRequests) {
         this.#heard = undefined;
-        this.#missed > Number(isPost(event) && xhr.status === OK) && this.reload();
+        this.#missedChanges > Number(isPost(event) && xhr.status === OK) && this.reload();
       }
     });
   }

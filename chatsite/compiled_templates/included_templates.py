@@ -23,7 +23,7 @@ from .nodes import QuickIfNode, QuickNodeList, is_constant, lists_below
 from .sentence_nodes import SentenceNode
 
 
-class PartNode(IncludeNode):
+class IncludedNodes(IncludeNode):
     """The nodes of an included template, which keep nothing for themselves while a page is being rendered."""
 
     child_nodelists = ()  # as of `IncludeNode`: blocks and nodes are looked for in each template by itself
@@ -39,22 +39,25 @@ class PartNode(IncludeNode):
 
     def collect(self, context: Context) -> list[str]:
         values = {name: value.resolve(context) for name, value in self.values}
-        context.dicts.append(values)  # what the part sets is forgotten after it
+        context.dicts.append(values)  # what the nodes set is forgotten after them
         try:
             return self.nodes.collect(context)
         finally:
             context.dicts.pop()
 
 
-class IncludedParts:
-    """Puts parts into the places of includes, while the templates named *compiling* are compiled in this thread."""
+class IncludedTemplates:
+    """Puts the nodes of included templates into the places of the includes.
+
+    *compiling* are the names of the templates that are being compiled in this thread.
+    """
 
     def __init__(self, engine: Engine, compiling: Collection[str]) -> None:
         self.engine = engine
         self.compiling = compiling
 
-    def placed(self, node: Node) -> Node:
-        """Return the part that *node* includes, or *node* if it includes none, or one that needs Django's way."""
+    def place(self, node: Node) -> Node:
+        """Return the nodes that *node* includes, or *node* if it includes none, or one that needs Django's way."""
         if type(node) is not IncludeNode or node.isolated_context or not is_constant(node.template):
             return node
         name = construct_relative_path(cast(str, node.origin.template_name), node.template.var)
@@ -64,17 +67,17 @@ class IncludedParts:
             nodes = cast(QuickNodeList, self.engine.get_template(name).nodelist)
         except (TemplateDoesNotExist, TemplateSyntaxError):
             return node  # said to those who open the page that includes it
-        return PartNode(node, nodes) if keep_nothing(nodes) else node
+        return IncludedNodes(node, nodes) if are_stateless(nodes) else node
 
 
-def keep_nothing(nodes: NodeList) -> bool:
+def are_stateless(nodes: NodeList) -> bool:
     """Whether none of *nodes*, and none below them, keeps a state for its template, such as a block or a cycle."""
-    return all(type(node) in WITHOUT_STATE and all(map(keep_nothing, lists_below(node))) for node in nodes)
+    return all(type(node) in WITHOUT_STATE and all(map(are_stateless, lists_below(node))) for node in nodes)
 
 
 WITHOUT_STATE = {
     *KNOWN,
-    *(AddressNode, FixedNode, PartNode, QuickCsrfTokenNode, QuickVariableNode, SentenceNode),
+    *(AddressNode, FixedNode, IncludedNodes, QuickCsrfTokenNode, QuickVariableNode, SentenceNode),
     *(BlockTranslateNode, CsrfTokenNode, FilterNode, FirstOfNode, ForNode, IfNode, QuickIfNode, WithNode),
     *(GetCurrentLanguageNode, GetCurrentLanguageBidiNode, SimpleNode),
 }

@@ -1,4 +1,4 @@
-"""`{% draw_parts "bars" %}`: the parts of a window in the meter, drawn once for all readers of a language."""
+"""`{% draw_meter_parts "bars" %}`: the parts of a window in the meter, drawn once for all readers of a language."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ register = template.Library()
 
 
 @register.simple_tag
-def draw_parts(shape: str) -> SafeString:
+def draw_meter_parts(shape: str) -> SafeString:
     """Return all parts in a *shape*: as "bars", as "rings" or as a "legend". Scripts give them their sizes."""
-    return _draw_parts(shape, get_language())
+    return _draw(shape, get_language())
 
 
 @cache
-def _draw_parts(shape: str, _language: str | None) -> SafeString:
-    return render_to_string(f"conversations/_part_{shape}.html", {"parts": PART_LABELS})
+def _draw(shape: str, _language: str | None) -> SafeString:
+    return render_to_string("conversations/_meter_parts.html", {"shape": shape, "parts": PART_LABELS})

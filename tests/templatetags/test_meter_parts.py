@@ -7,12 +7,12 @@ from django.template import Context, Template
 from django.utils import translation
 from django.utils.html import escape
 
-from conversations.templatetags import window_parts
+from conversations.templatetags import meter_parts
 from conversations.wording.window_labels import PART_LABELS
 
 
 def drawn(shape: str) -> str:
-    return Template(f'{{% load window_parts %}}{{% draw_parts "{shape}" %}}').render(Context())
+    return Template(f'{{% load meter_parts %}}{{% draw_meter_parts "{shape}" %}}').render(Context())
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
@@ -32,5 +32,5 @@ def test_each_part_has_a_place_in_its_order(shape):
 
 def test_they_are_drawn_once(monkeypatch):
     before = drawn("bars")
-    monkeypatch.setattr(window_parts, "render_to_string", None)
+    monkeypatch.setattr(meter_parts, "render_to_string", None)
     assert drawn("bars") == before
