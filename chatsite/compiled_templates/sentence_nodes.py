@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from django.template.base import Node
+from django.template.base import FilterExpression, Node
 from django.template.context import Context
 from django.templatetags.i18n import BlockTranslateNode
 from django.utils.safestring import SafeString
@@ -22,16 +22,18 @@ class SentenceNode(BlockTranslateNode):
 
     def __init__(self, node: BlockTranslateNode) -> None:
         vars(self).update(vars(node))
+        self.counts = bool(node.plural and node.countervar and node.counter)
         self.message, self.names = self.render_token_list(self.singular)
-        self.messages, more = self.render_token_list(self.plural) if node.counter else ("", [])
+        self.messages, more = self.render_token_list(self.plural) if self.counts else ("", [])
         self.names = [*dict.fromkeys([*self.names, *more])]
         self.forms: dict[tuple[str | None, int | None], str] = {}
 
     def render(self, context: Context, nested: bool = False) -> str:
         given = {name: value.resolve(context) for name, value in self.extra_context.items()}
         count = None
-        if self.counter:
-            count = self.counter.resolve(context)
+        if self.counts:
+            with context.push(**given):
+                count = cast(FilterExpression, self.counter).resolve(context)
             if type(count) is not int:
                 return super().render(context, nested)
             given[cast(str, self.countervar)] = count
@@ -70,5 +72,5 @@ def composed_sentence(node: Node) -> Node:
     """Return what composes the sentence *node*, or *node* if it is none."""
     if type(node) is BlockTranslateNode and is_constant(node.message_context):
         sentence = SentenceNode(node)
-        return sentence if sentence.names or node.counter else node
+        return sentence if sentence.names or sentence.counts else node
     return node

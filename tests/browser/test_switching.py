@@ -236,6 +236,28 @@ def test_what_could_not_be_sent_stands_in_the_field_of_the_next_new_conversation
 
 
 @pytest.mark.parametrize("is_stored", [True, False], ids=["stored", "lost"])
+def test_a_message_is_sent_once_the_one_before_it_is_stored(two, underway, is_stored):
+    posts = []
+    two.on("request", lambda request: posts.append(request) if request.url.endswith("/messages/post/") else None)
+    composer(two).press("Enter")
+    expect(two.locator("form[aria-busy=true]")).to_have_count(1)
+    assert not posts
+    if is_stored:
+        underway.continue_()
+        expect(messages(two)).to_have_count(2)
+        expect(composer(two)).to_have_value("")
+        expect(listed(two, "On its way")).to_be_visible()
+        expect(listed(two, "The next one")).to_be_visible()
+        wait_until(two, lambda: not any(draft_kept(two)))
+    else:
+        underway.abort()
+        expect(composer(two)).to_have_value("On its way\n\nThe next one")
+        expect(two.get_by_role("alert")).to_contain_text("Can’t reach the server")
+        expect(two.locator("form[aria-busy=true]")).to_have_count(0)
+        assert not posts
+
+
+@pytest.mark.parametrize("is_stored", [True, False], ids=["stored", "lost"])
 def test_what_was_sent_does_not_stand_where_one_comes_back_before_its_answer(two, is_stored):
     block_socket(two)
     two.reload()

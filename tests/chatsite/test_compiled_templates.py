@@ -460,6 +460,10 @@ SENTENCES = {
     "one": "{% blocktranslate count n=1 %}{{ word }}{% plural %}{{ n }} {{ word }}{% endblocktranslate %}{{ n }}",
     "counted by a text": "{% blocktranslate count n=word %}One{% plural %}{{ n }}{% endblocktranslate %}",
     "counted by a fraction": "{% blocktranslate count n=1.5 %}One{% plural %}{{ n }}{% endblocktranslate %}",
+    "counted by a name of its own": (
+        "{% blocktranslate with number=word|length count n=number %}{{ n }}{% plural %}{{ n }}s{% endblocktranslate %}"
+    ),
+    "counted without a plural": "{% blocktranslate count n=number %}One{% plural %}{% endblocktranslate %}",
     "counted in words alone": "{% blocktranslate count n=number %}One{% plural %}Many{% endblocktranslate %}",
     "counted with a context": (
         "{% blocktranslate count n=number context 'a letter' %}One {{ word }}{% plural %}{{ n }}{% endblocktranslate %}"

@@ -50,6 +50,8 @@ def test_marks_are_left_out(written, read):
         "snake_case_name and its_other_name",
         "why __init__ and __all__",
         "a | b or a || b",
+        "|x| < 3, what is x?",
+        "|a| + |b| > 0",
         "x [1] and [2], y[0] (no)",
         "**begun and never ended",
         "#hashtag and C#",

@@ -20,10 +20,10 @@ LINE = re.compile(
     r"^[ \t]*(?P<quote>(?:>[ \t]?)*)[ \t]*(?:"
     r"(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)$"
     r"|(?P<rule>(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|={3,}[ \t]*)$"
-    r"|(?P<separator>\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*|\|[ \t]*:?-+:?[ \t]*\|[ \t]*)$"
+    r"|(?P<separator>\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+(?:\|[ \t]*)?|\|[ \t]*:?-+:?[ \t]*\|[ \t]*)$"
     r"|(?P<heading>\#{1,6}[ \t]+)"
     r"|(?P<bullet>[-*+](?=[ \t]))"
-    r"|(?P<row>\|)"
+    r"|(?P<row>\|(?=[^\n]*\|[ \t]*$))"
     r"|)",
     re.MULTILINE,
 )
@@ -149,12 +149,12 @@ def _close_or_open(text: str, found: re.Match[str], opened: list[tuple[str, int]
     before, behind = text[at - 1 : at], text[after : after + 1]
     inside_word = sign[0] == "_" and before.isalnum() and behind.isalnum()
     if before.strip() and not inside_word and (sign[0] != "_" or not behind.isalnum()):
-        match = next((each for each in reversed(opened) if each[0] == sign), None)
-        if match:
-            del opened[opened.index(match) :]
-            begin = match[1] + len(sign)
+        opening = next((each for each in reversed(opened) if each[0] == sign), None)
+        if opening:
+            del opened[opened.index(opening) :]
+            begin = opening[1] + len(sign)
             if not (sign == "__" and text[begin:at].isidentifier()):
-                yield MarkSpan(match[1], begin), MarkSpan(at, after)
+                yield MarkSpan(opening[1], begin), MarkSpan(at, after)
             return
     if behind.strip() and not inside_word and (sign[0] != "_" or not before.isalnum()):
         opened.append((sign, at))

@@ -53,7 +53,8 @@ export class Composer {
     form.addEventListener("submit", (event) => this.#submitted(event));
     new ResizeObserver(() => this.#noteLines()).observe(this.field);
     this.#changed();
-    draft.sentBefore?.answer.catch((error) => error).then((error) => this.#takeAnswer(error));
+    /** Whether what the page before has sent was stored. */
+    this.storedBefore = draft.sentBefore?.answer.catch((error) => error).then((error) => this.#takeAnswer(error));
   }
 
   /**
@@ -70,6 +71,7 @@ export class Composer {
     this.draft.pictures = this.pictures?.stored ?? [];
     this.#changed();
     error && this.showFailure(error);
+    return !error;
   }
 
   /** @param {AttachedPictures} pictures that are sent with the message */
@@ -263,6 +265,9 @@ export class Composer {
     }
     const slow = setTimeout(() => this.showError(sentence("stillSending")), SLOW_MS);
     try {
+      if (this.draft.sentBefore && !((await this.storedBefore) && this.form.isConnected)) {
+        return; // both messages stand in the field now, this one in that of the next page
+      }
       const attempt = this.draft.attemptFor(content, pictures);
       const sent = this.draft.follow(attempt, this.send(content, attempt));
       await sent.answer;

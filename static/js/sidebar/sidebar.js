@@ -130,6 +130,7 @@ export class Sidebar {
         if (frame.deleted) {
           this.#heard?.push(frame);
           this.remove(frame.conversation);
+          this.#missedChanges += 1; // as any other that is told of while the list is on its way
         } else {
           this.reload();
         }
