@@ -13,7 +13,7 @@ PYTHON3 = $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 PIP_COMPILE = $(PYTHON) -m piptools compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
 # A test that was ended for waiting would be begun again by each new worker.
-ALL_TESTS := --numprocesses 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+ALL_TESTS := --numprocesses 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 EXTRA = $(PYTHON) -c 'import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	print(*project["optional-dependencies"][sys.argv[1]], sep="\n")'
 CLIENTS := .clients/installed-for
@@ -37,7 +37,7 @@ backup: $(INSTALLED)  ## Write all data of the site into one file while it runs:
 manage: $(INSTALLED)  ## Any command of Django's: make manage ARGS="shell"
 	@$(PYTHON) manage.py $(ARGS)
 
-# Tests wait for a browser, a server or a worker for a third of their time, so four processes keep two cores busy. One
+# Tests wait for a browser, a server or a worker for a third of their time, so three processes keep two cores busy. One
 # begins with the faults, which wait longer (tests/support/distribution.py); the others take whole files, in the order of
 # their names: what the tests of a folder share stays with them. Continuous integration tries up to five browser tests
 # that failed once more.
