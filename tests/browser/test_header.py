@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from .page_actions import composer, messages, say
+from .page_actions import HeldAnswers, composer, messages, say
 
 MOST_OF_A_PHONE = 140  # pixels of 844 for the header and what one writes in
 
@@ -33,11 +33,27 @@ def test_its_menu_is_used_by_keyboard(page):
     say(page, "My name is Andrew")
     title(page).focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("menuitem", name="Rename")).to_be_focused()
+    expect(page.get_by_role("menuitem", name="Star", exact=True)).to_be_focused()
     page.keyboard.press("ArrowDown")
-    expect(page.get_by_role("menuitem", name="Notes on this conversation")).to_be_focused()
+    expect(page.get_by_role("menuitem", name="Move to a folder")).to_be_focused()
     page.keyboard.press("Escape")
     expect(title(page)).to_be_focused()
+
+
+def test_its_menu_is_whole_at_once_and_keeps_the_focus_when_what_it_shows_has_changed(page):
+    say(page, "My name is Andrew")
+    other = page.context.new_page()
+    other.goto(page.url)
+    places = HeldAnswers(page, "/place/")
+    title(page).press("Enter")
+    expect(page.get_by_role("menuitem", name="Star", exact=True)).to_be_focused()
+    title(other).click()
+    other.get_by_role("menuitem", name="Star", exact=True).click()
+    places.wait_for("Unstar")
+    places.let_newest_come()
+    expect(page.get_by_role("menuitem", name="Unstar")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("menuitem", name="Move to a folder")).to_be_focused()
 
 
 def test_what_answers_is_one_button_with_one_menu(page):

@@ -17,7 +17,7 @@ def test_notes_are_written_counted_and_seen(page):
     opener = page.get_by_role("heading", level=1).get_by_role("button")
     opener.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("menuitem", name="Rename")).to_be_focused()
+    expect(page.get_by_role("menuitem", name="Star", exact=True)).to_be_focused()
     page.keyboard.press("n")
     page.keyboard.press("Enter")
     dialog = page.locator("#small-dialog")

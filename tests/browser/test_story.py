@@ -70,10 +70,10 @@ def test_a_second_tab_sees_the_same(page):
     second = page.context.new_page()
     second.goto(page.url)
     write(second, "What is my name?")
-    expect(messages(page)).to_have_count(4)
-    expect(replies(page).last).to_contain_text("Andrew")
-    expect(streaming(page)).to_have_count(0)
-    expect(streaming(second)).to_have_count(0)
+    for tab in (page, second):
+        expect(messages(tab)).to_have_count(4)
+        expect(replies(tab).last).to_contain_text("Andrew")
+        expect(streaming(tab)).to_have_count(0)
     assert content_of(replies(page).last) == content_of(replies(second).last)
 
 

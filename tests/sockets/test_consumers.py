@@ -78,7 +78,9 @@ async def test_a_message_is_stored_answered_and_ended(worker, page, conversation
     assert (done["type"], done["state"], done["length"]) == ("reply.done", "complete", len(reply.content))
     assert applied(page.frames, stored["reply"]) == reply.content
     kinds = [frame["type"] for frame in page.frames]
-    assert kinds[:4] == ["message.stored", "reply.started", "conversation.writing", "window.recorded"]
+    assert kinds.count("message.stored") == 1
+    kinds.remove("message.stored")  # of the web process: what the worker says may be there before it
+    assert kinds[:3] == ["reply.started", "conversation.writing", "window.recorded"]
 
 
 async def test_thinking_comes_before_the_text_with_offsets_of_its_own(worker, page, conversation):
