@@ -483,7 +483,7 @@ TEMPLATES = [
                 (
                     "chatsite.compiled_templates.loader.Loader",
                     [
-                        "django.template.loaders.filesystem.Loader",
+                        "chatsite.compiled_templates.loader.UnindentedLoader",
                         "django.template.loaders.app_directories.Loader",
                     ],
                 )

@@ -35,6 +35,8 @@ ADMIN_DIRECTIVES: Directives = {
     "script-src": [SELF, UNSAFE_EVAL],
     "style-src": [SELF, UNSAFE_INLINE],
 }
+# A browser that is led to data shows it as a document that loads nothing and stands in no frame.
+JSON_DIRECTIVES: Directives = {"default-src": [NONE], "frame-ancestors": [NONE]}
 JSON = "application/json"
 UNUSED_FEATURES = (
     "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media", "fullscreen",
@@ -55,6 +57,7 @@ def content_security_policy(directives: Directives) -> str:
 
 
 POLICY, ADMIN_POLICY = content_security_policy(DIRECTIVES), content_security_policy(ADMIN_DIRECTIVES)
+JSON_POLICY = content_security_policy(JSON_DIRECTIVES)
 
 
 @sync_and_async_middleware
@@ -73,8 +76,10 @@ def SecurityHeadersMiddleware(get_response: Any) -> Any:  # noqa: N802 -- Django
 def _with_headers(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     for name, value in HEADERS.items():
         response.setdefault(name, value)
-    if not response.get("Content-Type", "").startswith(JSON):  # it holds for documents alone, and takes 400 bytes
-        response.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
+    if response.get("Content-Type", "").startswith(JSON):  # the page's headers would take 600 bytes more
+        response.setdefault("Content-Security-Policy", JSON_POLICY)
+        return response
+    response.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
     if not (settings.DEBUG and response.status_code in (404, 500)):  # Django's debug pages have inline scripts
         is_admin = request.path_info.startswith(reverse("admin:index"))
         response.setdefault("Content-Security-Policy", ADMIN_POLICY if is_admin else POLICY)

@@ -9,6 +9,7 @@ reads) is fixed only without it. Then change `READ_AGAINST`.
 from __future__ import annotations
 
 import datetime as dt
+import re
 import uuid
 from collections import Counter
 from decimal import Decimal
@@ -35,6 +36,7 @@ from django.utils.translation import gettext_lazy
 from chatsite.compiled_templates import reader_key
 from chatsite.compiled_templates.address_nodes import AddressNode
 from chatsite.compiled_templates.fixed_nodes import KNOWN, MOST_TEXTS_KEPT, FixedNode, FixedNodes
+from chatsite.folders import TEMPLATES
 
 READ_AGAINST = (5, 2)
 ID = uuid.UUID("0b6e5fd8-7e0c-4d0b-9c55-2f2a6d3c9a11")
@@ -549,6 +551,29 @@ def test_an_address_with_ids_is_matched_once(monkeypatch):
 
 
 @override_settings(ROOT_URLCONF="chatsite.urls")
+def test_html_of_a_file_comes_without_indentation_and_mail_as_it_is(tmp_path):
+    def rendered(name, *, debug=False):
+        loaders = ["chatsite.compiled_templates.loader.UnindentedLoader"]
+        return Engine(loaders=loaders, dirs=[tmp_path], debug=debug).get_template(name).render(Context())
+
+    written = "<ul>\n  <li> a\n\n  </li>\n</ul>\n"
+    for name in ("page.html", "mail.txt"):
+        (tmp_path / name).write_text(written)
+    assert rendered("page.html") == "<ul>\n<li> a\n</li>\n</ul>\n"
+    assert rendered("mail.txt") == rendered("page.html", debug=True) == written
+
+
+def test_no_template_says_something_by_its_indentation():
+    """Neither what is translated, which is found by each of its blanks, nor what is shown as it is written."""
+    meant = re.compile(
+        r"{% blocktranslate(?:(?! trimmed)[^%])*%}(.*?){% endblocktranslate|<(?:pre|textarea)[^>]*>(.*?)</", re.DOTALL
+    )
+    sources = [file.read_text() for file in TEMPLATES.rglob("*.html")]
+    texts = ["".join(texts) for source in sources for texts in meant.findall(source)]
+    assert len(texts) > 100
+    assert not [text for text in texts if re.search(r"\n\s", text)]
+
+
 def test_no_application_is_in_the_sites_addresses_twice():
     """Else an address would depend on the one that the reader came by, and could not be kept."""
     assert {name: spaces for name, spaces in get_resolver().app_dict.items() if len(spaces) > 1} == {}

@@ -31,12 +31,12 @@ def test_every_page_keeps_browsers_strict(staff, path):
 
 
 def test_an_answer_of_json_has_all_that_holds_for_it(staff):
-    """Which features a document may use says nothing there."""
+    """Which features a document may use, and where its scripts come from, says nothing there."""
     answer = staff.post("/estimate/", {"content": "Hello"}, headers={"accept": "application/json"})
     assert answer.headers["Content-Type"] == "application/json"
     assert "Permissions-Policy" not in answer.headers
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert policy_of(answer)["default-src"] == ["'none'"]
+    assert policy_of(answer) == {"default-src": ["'none'"], "frame-ancestors": ["'none'"]}
 
 
 @pytest.mark.parametrize("path", ["/accounts/login/", "/account/", "/nowhere/", "/admin/"])

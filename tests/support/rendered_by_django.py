@@ -46,6 +46,9 @@ def rendered_by_django(*, differing: list[str]) -> Iterator[None]:
 
 @cache  # it keeps the templates that it has parsed
 def _engine_of_django() -> DjangoTemplates:
+    """Return one that reads the same files, and compiles and keeps them as Django does."""
     [chosen] = copy.deepcopy(settings.TEMPLATES)
-    del chosen["BACKEND"], chosen["OPTIONS"]["loaders"]
-    return DjangoTemplates({**chosen, "NAME": "of Django", "APP_DIRS": True})
+    [(_, files)] = chosen["OPTIONS"]["loaders"]
+    chosen["OPTIONS"]["loaders"] = [("django.template.loaders.cached.Loader", files)]
+    del chosen["BACKEND"]
+    return DjangoTemplates({**chosen, "NAME": "of Django", "APP_DIRS": False})
