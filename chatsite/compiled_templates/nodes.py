@@ -88,12 +88,12 @@ def lists_below(node: Node) -> Iterator[NodeList]:
             yield nodes
 
 
-def replace_nodes(nodes: NodeList, replaced: Callable[[Node], Node]) -> None:
-    """Put what *replaced* returns in the places of *nodes* and of those below, in these very lists."""
+def replace_nodes(nodes: NodeList, replacement: Callable[[Node], Node]) -> None:
+    """Put what *replacement* returns in the places of *nodes* and of those below, in these very lists."""
     for node in nodes:
         for below in lists_below(node):
-            replace_nodes(below, replaced)
-    nodes[:] = map(replaced, nodes)
+            replace_nodes(below, replacement)
+    nodes[:] = map(replacement, nodes)
 
 
 def is_constant(expression: FilterExpression | None) -> bool:
