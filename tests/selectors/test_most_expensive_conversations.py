@@ -78,6 +78,24 @@ def test_they_are_those_that_adding_all_of_them_up_finds(seed):
 
 
 @pytest.mark.usefixtures("_way")
+@pytest.mark.parametrize("days", [2, 8, 45])
+def test_days_that_are_closed_while_figures_are_read_are_not_added_twice(days, monkeypatch):
+    """What is read first says that the last two of them are open."""
+    chance, conversations = random.Random(days), make_conversations(40)
+    store(
+        spent(chance.choice(conversations), NOW - chance.random() * dt.timedelta(days=12), Decimal(chance.randrange(9)))
+        for _ in range(100)
+    )
+    earlier = "closed_until - INTERVAL '48 hours' AS closed_until"
+    statement = f"SELECT {earlier}, weeks_until FROM ({figures.CLOSED_UNTIL}) AS known"
+    monkeypatch.setattr(figures, "CLOSED_UNTIL", statement)
+    found, all_added_up = (
+        read_figures(last_days(days), rows=4, source=source) for source in (None, "conversations_ledgersum")
+    )
+    assert found == all_added_up
+
+
+@pytest.mark.usefixtures("_way")
 def test_one_that_cost_most_long_ago_does_not_hide_one_that_cost_most_now():
     *old, new = make_conversations(12)
     long_ago = [spent(each, NOW - dt.timedelta(days=80), Decimal(100)) for each in old]
