@@ -65,7 +65,7 @@ FROM user_bits CROSS JOIN LATERAL (
 
 OPEN_PLACES = SQL("""
 SELECT key_id, {ranks}, row_number() OVER (ORDER BY {most_expensive_first}) AS place
-FROM open_users ORDER BY place LIMIT {named} + 1
+FROM (SELECT * FROM open_users ORDER BY {most_expensive_first} LIMIT {named} + 1) AS first
 """).format(ranks=RANKS, most_expensive_first=MOST_EXPENSIVE_FIRST, named=Literal(OPEN_USERS_NAMED))
 MOST_OF_OTHERS = SQL("""
 SELECT coalesce(sum(cost_usd), 0) AS cost_usd, coalesce(sum(input_tokens), 0)::bigint AS input_tokens,

@@ -13,7 +13,7 @@ from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
 from conversations.models.sums import SPANS, WEEKLY_DIMENSION
 
-from .statements import ADDED_UP, SUM_COLUMNS
+from .statements import ADDED_UP, DAY, SUM_COLUMNS
 
 # Each span has a begin and an end of its own. Of many keys all spans are read at once, of some each by itself: of a
 # key's sums in the index no condition that joins them picks out the span's.
@@ -57,20 +57,20 @@ QUARTERS_OF_KEYS = SQL("""
   UNION ALL
   SELECT 0 AS key_id, {columns} FROM conversations_ledgersum WHERE {id} IS NULL AND 0 = ANY (ARRAY({keys})) AND {around}
 """)
-# Quarters are added up before each of them becomes a row for each of the three.
+# Quarters around closed days, added up once for days, language models, purposes and scenarios.
+QUARTERS_OF_FEW = SQL("""
+SELECT {day} AS day, quarter >= %(until)s AS is_open, language_model, purpose, scenario_id, {added_up}
+FROM conversations_ledgersum WHERE {around} GROUP BY 1, 2, 3, 4, 5
+""").format(day=DAY, added_up=ADDED_UP, around=AROUND_DAYS)
 PARTS_OF_FEW = SQL("""
   SELECT dimension, key_id, key_name, {sums} FROM conversations_rolledupsum
   WHERE dimension IN ('language_model', 'purpose', 'scenario') AND {closed}
   UNION ALL
-  SELECT dimension, key_id, key_name, {sums}
-  FROM (
-    SELECT language_model, purpose, scenario_id, {added_up}
-    FROM conversations_ledgersum WHERE {around} GROUP BY language_model, purpose, scenario_id
-  ) AS quarters
+  SELECT dimension, key_id, key_name, {sums} FROM quarters_of_few
   CROSS JOIN LATERAL (VALUES
     ('language_model', 0, language_model), ('purpose', 0, purpose), ('scenario', coalesce(scenario_id, 0), '')
   ) AS keys (dimension, key_id, key_name)
-""").format(sums=SUM_COLUMNS, added_up=ADDED_UP, closed=_any(DAYS_AND_MONTHS), around=AROUND_DAYS)
+""").format(sums=SUM_COLUMNS, closed=_any(DAYS_AND_MONTHS))
 
 
 def all_parts(dimension: str, columns: Composable) -> Composed:

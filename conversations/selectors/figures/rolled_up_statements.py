@@ -11,7 +11,7 @@ from psycopg.sql import SQL, Composed, Identifier
 
 from .active_users import BY_USER, steps_before_by_user, steps_before_user_counts
 from .most_expensive_conversations import BY_CONVERSATION, steps_before_by_conversation
-from .period_parts import PARTS_OF_FEW
+from .period_parts import PARTS_OF_FEW, QUARTERS_OF_FEW
 from .statements import ADDED_UP, DAY, MOST_EXPENSIVE_SUMS_FIRST, NAMED, SUM_COLUMNS, all_tables
 from .totals import SUMS
 
@@ -38,6 +38,9 @@ SELECT {day} AS day, {added_up} FROM conversations_ledgersum
 WHERE quarter >= greatest(%(begin)s, %(until)s) AND quarter < %(end)s
 GROUP BY day
 """).format(day=DAY, added_up=ADDED_UP)
+NOT_CLOSED_OF_FEW = SQL("SELECT day, {added_up} FROM quarters_of_few WHERE is_open GROUP BY day").format(
+    added_up=ADDED_UP
+)
 
 
 def _since_midnight(name: str) -> Composed:
@@ -75,6 +78,7 @@ SELECT * FROM (
 ROLLED_UP_FIGURES = (
     SQL("""
 WITH marks AS MATERIALIZED ({marks}),
+quarters_of_few AS MATERIALIZED ({quarters_of_few}),
 not_closed AS ({not_closed}),
 days AS ({days}),
 {steps_before_user_counts},
@@ -85,7 +89,8 @@ shown AS ({tables})
 """)
     .format(
         marks=MARKS,
-        not_closed=NOT_CLOSED,
+        quarters_of_few=QUARTERS_OF_FEW,
+        not_closed=NOT_CLOSED_OF_FEW,
         days=DAYS,
         steps_before_user_counts=steps_before_user_counts(),
         steps_before_by_user=steps_before_by_user(),

@@ -121,14 +121,15 @@ SELECT shown.*, person.email, conversation.public_id,
        conversation.created_at AS begun_at, owner.email AS owner_email
 FROM shown
 LEFT JOIN LATERAL (
-  SELECT * FROM accounts_user WHERE grouping = 'user' AND id = key_id LIMIT 1
+  SELECT email FROM accounts_user WHERE grouping = 'user' AND id = key_id LIMIT 1
 ) AS person ON TRUE
 LEFT JOIN conversations_scenario AS scenario ON grouping = 'scenario' AND scenario.id = key_id
 LEFT JOIN LATERAL (
-  SELECT * FROM conversations_conversation WHERE grouping = 'conversation' AND id = key_id LIMIT 1
+  SELECT public_id, created_at, owner_id FROM conversations_conversation
+  WHERE grouping = 'conversation' AND id = key_id LIMIT 1
 ) AS conversation ON TRUE
 LEFT JOIN LATERAL (
-  SELECT * FROM accounts_user WHERE id = conversation.owner_id LIMIT 1
+  SELECT email FROM accounts_user WHERE id = conversation.owner_id LIMIT 1
 ) AS owner ON TRUE
 ORDER BY grouping, place
 """)
