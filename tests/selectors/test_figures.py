@@ -9,7 +9,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -260,3 +260,12 @@ def test_shares_and_factors_are_of_what_they_say():
 def test_all_sums_of_the_table_are_read():
     """A column of sums that is forgotten would be 0 in every figure."""
     assert set(SUMS) == {field.name for field in Sums._meta.fields}
+
+
+def test_what_reads_closed_days_is_planned_once_and_filtered_figures_for_each_filter():
+    for filters, mode in ((Filters(), "force_generic_plan"), (Filters(language_model="a"), "auto")):
+        for read in (read_figures, read_total):
+            with transaction.atomic():
+                read(PERIOD, filters)
+                with connection.cursor() as cursor:
+                    assert cursor.execute("SHOW plan_cache_mode").fetchone() == (mode,)

@@ -16,12 +16,13 @@ from .statements import ADDED_UP, DAY, MOST_EXPENSIVE_SUMS_FIRST, NAMED, SUM_COL
 from .totals import SUMS
 
 # To be asked first, in the same transaction: up to when days are closed, and weeks added up. Other transactions go on
-# as they were told to.
+# as they were told to. *plan_cache_mode* is that of the statement which follows.
 CLOSED_UNTIL = """
 SELECT max(quarter) + INTERVAL '15 minutes' AS closed_until,
        (SELECT max(begins_at) + INTERVAL '168 hours' FROM conversations_rolledupsum
         WHERE dimension = 'user' AND span = 'week') AS weeks_until,
-       set_config('work_mem', '32MB', TRUE), set_config('jit', 'off', TRUE)
+       set_config('work_mem', '32MB', TRUE), set_config('jit', 'off', TRUE),
+       set_config('plan_cache_mode', %(plan_cache_mode)s, TRUE)
 FROM conversations_runningsum
 """
 
