@@ -17,7 +17,7 @@ from playwright.sync_api import APIResponse, Locator, Page, Route, WebSocketRout
 from tests.support.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 
 T = TypeVar("T")
-LONG, ENDLESS = "count slowly to 12", "count slowly to 5000"
+ENDLESS = "count slowly to 5000"
 CONVERSATION_PATH = re.compile(r"/c/[0-9a-f-]{36}/")
 # Asked for by the page itself whenever it has changed, where `expect` looks every half second.
 WHEN_CHANGED = """argument => new Promise(resolve => {{

@@ -1,16 +1,14 @@
-"""Writing while a reply streams: the next message waits above the field, and is sent once."""
+"""Writing while a reply streams: the next message waits above the field, and is sent once. Its end: `endless/`."""
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.parsing.pictures import encoded, photo
 
 from .page_actions import (
     CONVERSATION_PATH,
-    LONG,
     ask_for_long_reply,
-    block_socket,
     composer,
     messages,
     replies,
@@ -19,6 +17,7 @@ from .page_actions import (
     write,
 )
 from .picture_actions import attached_pictures, bring_pictures
+from .queue_actions import queue, queued
 from .tool_actions import ask_to_write_down, choose_all_tools
 
 CAT = encoded(photo(), "JPEG")
@@ -30,29 +29,9 @@ end_reply(reply.pk, Ending("failed", error_code="provider_unavailable"))
 """
 
 
-def queued(page: Page) -> Locator:
-    return page.get_by_role("group", name="Queued message")
-
-
-def queue(page: Page, content: str) -> None:
-    write(page, content)
-    expect(queued(page)).to_contain_text(" ".join(content.split()))
-    expect(composer(page)).to_have_value("")
-
-
 def stop(page: Page) -> None:
     page.get_by_role("button", name="Stop the reply").click()
     expect(streaming(page)).to_have_count(0)
-
-
-def test_a_message_that_is_sent_while_a_reply_streams_waits_for_its_end(page):
-    ask_for_long_reply(page, LONG)
-    queue(page, "and then this")
-    expect(page.get_by_role("alert")).to_be_hidden()
-    expect(page.locator('[data-part="announcer"]')).to_contain_text("Queued")
-    expect(replies(page)).to_have_count(2)
-    expect(messages(page).nth(2)).to_contain_text("and then this")
-    expect(queued(page)).to_be_hidden()
 
 
 def test_an_empty_field_shows_stop_and_a_filled_one_send_beside_it(page):
@@ -66,16 +45,6 @@ def test_an_empty_field_shows_stop_and_a_filled_one_send_beside_it(page):
     composer(page).fill("more")
     expect(send).to_be_visible()
     expect(stop_button).to_be_visible()
-
-
-def test_it_is_there_after_a_reload_and_is_sent_then(page):
-    ask_for_long_reply(page, LONG)
-    queue(page, "kept over the reload")
-    page.reload()
-    expect(queued(page)).to_contain_text("kept over the reload")
-    expect(messages(page)).to_have_count(4)
-    expect(messages(page).nth(2)).to_contain_text("kept over the reload")
-    expect(queued(page)).to_be_hidden()
 
 
 def test_two_tabs_send_it_once(page):
@@ -92,14 +61,6 @@ def test_two_tabs_send_it_once(page):
         expect(queued(each)).to_be_hidden()
     other.reload()
     expect(messages(other)).to_have_count(4)
-
-
-def test_a_second_message_becomes_the_end_of_the_first(page):
-    ask_for_long_reply(page, LONG)
-    queue(page, "the first")
-    write(page, "the second")
-    expect(queued(page)).to_contain_text("the first the second")
-    expect(messages(page).nth(2)).to_contain_text("the first\n\nthe second", use_inner_text=True)
 
 
 def test_it_is_taken_back_into_the_field_by_its_button_and_by_arrow_up(page):
@@ -201,12 +162,3 @@ def test_a_reply_that_began_in_another_tab_makes_the_message_wait_too(page):
     expect(queued(other)).to_contain_text("from the other tab")
     expect(other.get_by_role("alert")).to_be_hidden()
     expect(messages(page)).to_have_count(4)
-
-
-def test_it_is_sent_without_a_socket_too(page):
-    block_socket(page)
-    page.reload()
-    ask_for_long_reply(page, LONG)
-    queue(page, "over plain HTTP")
-    expect(messages(page).filter(has_text="over plain HTTP")).to_have_count(1)
-    expect(queued(page)).to_be_hidden()
