@@ -54,6 +54,11 @@ def open_account_menu(page: Page) -> None:
     page.get_by_role("button", name=re.compile("account and site$")).click()
 
 
+def wait_for_page_parts(page: Page) -> None:
+    """Wait until the scripts have come that a page in the shell fetches when it is shown, which it is by now."""
+    page.evaluate("import(document.body.dataset.pageParts).then(() => undefined)")
+
+
 def choose_scenario(page: Page, name: str) -> None:
     page.get_by_role("button", name="Language model:").click()
     page.get_by_role("menuitemradio", name=name).click()

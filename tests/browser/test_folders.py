@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from .document_actions import add_documents
 from .page_actions import begin_another, choose_for_entry, composer, say
 
 
@@ -92,10 +93,8 @@ def test_without_javascript_a_folder_with_a_scenario_begins_conversations_with_i
 def test_a_document_of_a_folder_answers_in_its_conversations_and_says_so(in_work):
     in_work.goto("/conversations/folders/")
     in_work.get_by_role("main").get_by_role("link", name="Work", exact=True).click()
-    expect(in_work.get_by_role("button", name="Add documents")).to_be_visible()
-    in_work.locator('[data-part="chooser"]').set_input_files(
-        {"name": "ferries.txt", "mimeType": "text/plain", "buffer": b"The ferry to Reine leaves at seven."}
-    )
+    expect(in_work.get_by_role("heading", level=1)).to_have_text("Work")
+    add_documents(in_work, ("ferries.txt", "The ferry to Reine leaves at seven."))
     expect(in_work.get_by_role("listitem").filter(has_text="ferries.txt")).to_contain_text("Ready")
     in_work.get_by_role("main").get_by_role("link", name="Ferries to Reine").click()
     expect(in_work.get_by_text("Answers use 1 document from the folder “Work”.")).to_be_visible()

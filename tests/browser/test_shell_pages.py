@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from .document_actions import add_documents
 from .page_actions import block_socket, choose_for_entry, composer, open_account_menu, say, wait_until, write
 from .sidebar_actions import has_not_been_loaded_again, heading, listed, new_conversation
 
@@ -127,8 +128,7 @@ def test_the_documents_of_a_scenario_are_added_after_a_click_and_what_listens_th
     talking.evaluate(NOTE_LISTENERS)
     talking.get_by_role("link", name="Documents of Mine").click()
     expect(heading(talking)).to_have_text("Documents of “Mine”")
-    file = {"name": "ferry.txt", "mimeType": "text/plain", "buffer": b"The ferry leaves at nine."}
-    talking.locator('[data-part="chooser"]').set_input_files(file)
+    add_documents(talking, ("ferry.txt", "The ferry leaves at nine."))
     expect(talking.get_by_role("listitem").filter(has_text="ferry.txt").get_by_text("Ready")).to_be_visible()
     assert talking.evaluate("(window.before = window.started.splice(0)).length") > 3
     listed(talking, "The first one").click()
