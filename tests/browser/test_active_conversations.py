@@ -103,6 +103,7 @@ def test_an_end_that_was_missed_comes_with_the_next_snapshot(two, reading):
     say(reading, "And another thing")
     expect(under(reading, "Writing")).to_have_text("The older one")
     stop(two)
+    expect(streaming(two)).to_have_count(0)
     say(reading, "And the last")
     expect(reading.get_by_role("heading", name="Writing", exact=True)).to_have_count(0)
 

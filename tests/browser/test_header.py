@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from .model_actions import SMALL
 from .page_actions import HeldAnswers, composer, messages, say
 
 MOST_OF_A_PHONE = 140  # pixels of 844 for the header and what one writes in
@@ -62,6 +63,7 @@ def test_what_answers_is_one_button_with_one_menu(page):
     expect(menu.get_by_role("group", name="Language models").get_by_role("menuitemradio")).not_to_have_count(0)
     chosen = menu.get_by_role("group", name="Scenarios").get_by_role("menuitemradio", checked=True)
     expect(chosen).to_contain_text("Plain conversation")
+    expect(menu.get_by_role("menuitemradio", name=SMALL)).to_be_focused()  # only then do its keys work
     page.keyboard.press("End")
     expect(menu.get_by_role("menuitem", name="New scenario")).to_be_focused()
 

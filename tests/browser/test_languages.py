@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from .page_actions import CONVERSATION_PATH, replies, say, streaming
 
+CODES = {"English": "en", "简体中文": "zh-hans"}
 CODE = "Quote this:\n\n```python\nprint('hello')\n```"
 
 
@@ -20,13 +21,14 @@ def switch_to(page, language):
     if (account := page.locator(".sidebar-account")).count():
         account.click()
     page.locator(".languages:visible").get_by_role("button", name=language).click()
+    expect(page.locator("html")).to_have_attribute("lang", CODES[language])
+    page.wait_for_load_state()  # until its scripts have started
 
 
 def test_the_switch_stays_in_the_conversation_and_changes_all_of_it(page):
     say(page, "My name is Andrew")
     switch_to(page, "简体中文")
     expect(page).to_have_url(CONVERSATION_PATH)
-    expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
     expect(page.get_by_role("textbox", name="消息")).to_be_visible()
     expect(page.get_by_role("heading", name="今天")).to_be_visible()
     expect(page.locator("body")).not_to_contain_text(re.compile(r"\b(Send|Edit|Copy|Window|Older|Today)\b"))

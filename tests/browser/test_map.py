@@ -113,6 +113,7 @@ def test_marks_are_listed_and_keys_lead_from_one_to_the_next(mapped):
     mapped.locator('[data-position="4"]').focus()
     mapped.keyboard.press("p")
     expect(mapped.locator('[data-position="4"]')).to_have_attribute("data-mark", "pinned")
+    expect(mapped.locator('[data-part="announcer"]')).to_contain_text("always sent from now on")  # the server has it
     mapped.reload()
     listed = mapped.get_by_role("complementary", name="Map of the conversation").get_by_role(
         "link", name=re.compile("Pinned")

@@ -169,6 +169,7 @@ def test_a_tab_that_heard_nothing_is_told_with_the_next_estimate(page):
     press(messages(page).first, PIN)
     press(messages(page).last, EXCLUDE)
     is_pressed(messages(page).last, EXCLUDE)
+    expect(page.locator('[data-part="announcer"]')).to_contain_text("never sent again")  # the server has both
     composer(second).fill("anything")
     is_pressed(messages(second).first, PIN)
     expect(messages(second).last).to_have_attribute("data-mark", "excluded")

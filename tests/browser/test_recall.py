@@ -141,7 +141,8 @@ def test_what_was_said_in_another_conversation_is_recalled_with_its_name_and_rea
     site.run(INDEX.format(public_id=told_in.rstrip("/").rpartition("/")[2]))
     page.goto("/account/")
     page.get_by_role("checkbox", name="Recall from my other conversations").check()
-    page.get_by_role("region", name="Notes and recall").get_by_role("button", name="Save").click()
+    with page.expect_navigation():  # the box is checked before it is saved, too
+        page.get_by_role("region", name="Notes and recall").get_by_role("button", name="Save").click()
     expect(page.get_by_role("checkbox", name="Recall from my other conversations")).to_be_checked()
     page.goto("/")
     assert "lighthouse" in say(page, QUESTION).inner_text()

@@ -232,7 +232,8 @@ def test_tokens_and_cost_are_under_every_reply_if_that_is_wanted(talk):
     back = talk.url
     talk.goto("/account/")
     talk.get_by_label("Show tokens and cost under every reply").check()
-    talk.get_by_role("button", name="Save").first.click()
+    with talk.expect_navigation():
+        talk.get_by_role("button", name="Save").first.click()
     talk.goto(back)
     talk.mouse.move(0, 0)
     for facts in replies(talk).locator(".message-facts").all():

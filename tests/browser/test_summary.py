@@ -64,7 +64,8 @@ def test_it_is_offered_on_a_new_page_that_was_not_loaded_again(page, site):
     page.evaluate("window.isSamePage = true")
     for number in range(MOST_QUESTIONS):
         expect(offer).to_have_count(0)
-        say(page, f"We talked about garden {number}, roof {number} and river {number}. " * 40)
+        reply = say(page, f"We talked about garden {number}, roof {number} and river {number}. " * 40)
+        expect(reply).to_have_attribute("data-mark", "in")  # the line is known with it
         if page.locator("[data-horizon]").is_visible():
             break
     offer.click()

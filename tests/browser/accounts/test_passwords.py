@@ -34,7 +34,8 @@ def test_a_link_that_was_opened_in_another_browser_confirms_too(visit, mails):
     page = visit("/accounts/signup/")
     create_account(page, "elsewhere@example.org")
     other = visit(mails.link_for("elsewhere@example.org", about="Confirm"))
-    other.get_by_role("button", name="Yes, it’s mine").click()
+    with other.expect_navigation():
+        other.get_by_role("button", name="Yes, it’s mine").click()
     page.goto("/accounts/login/")
     enter(page, "elsewhere@example.org")
     page.wait_for_url("/")
@@ -92,6 +93,7 @@ def test_a_new_address_counts_once_it_is_confirmed(signed_in, email, mails):
     confirm_by_password(page)
     expect(page.get_by_text("New address", exact=True)).to_be_visible()
     page.goto(mails.link_for(new, about="Confirm"))
-    page.get_by_role("button", name="Yes, it’s mine").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Yes, it’s mine").click()
     page.goto("/account/")
     expect(page.locator("#signing-in").get_by_text(new)).to_be_visible()
