@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 
-PATIENCE_SECONDS = 15
+from tests.support.patience import PATIENCE_SECONDS
 
 
 class MailServer(socketserver.ThreadingTCPServer):
