@@ -274,6 +274,12 @@ def ask_for_long_reply(page: Page, content: str = ENDLESS) -> None:
     expect(page.locator("#main")).to_have_class(re.compile(r"\bis-streaming\b"))
 
 
+def stop_clock(page: Page) -> None:
+    """Let no time go by for the scripts of *page*, however long the test takes, until `page.clock` is moved on."""
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now()") + 1_000)
+
+
 def session_of(page: Page) -> str:
     """Return the session by which the page's user is signed in."""
     [session] = [cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "sessionid"]

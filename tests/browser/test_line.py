@@ -17,6 +17,7 @@ from .page_actions import (
     say,
     scroll_up_to,
     scroller,
+    stop_clock,
     streaming,
     wait_until,
     write,
@@ -185,11 +186,13 @@ def test_a_message_sent_at_once_is_sent_without_what_is_forgotten(page):
     say(page, "Hello")
     held = []
     page.route("**/forget/", lambda route: held.append(route))
+    stop_clock(page)  # the message waits for five seconds
     forget_above(messages(page).nth(2))
     wait_until(page, lambda: held)
     write(page, "What is my name?")
     expect(composer(page)).to_have_value("What is my name?")  # it waits
     held[0].continue_()
+    page.clock.resume()
     expect(replies(page)).to_have_count(3)
     expect(streaming(page)).to_have_count(0)
     assert "Andrew" not in content_of(replies(page).last)

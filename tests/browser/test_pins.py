@@ -18,6 +18,7 @@ from .page_actions import (
     replies,
     say,
     scroll_up_to,
+    stop_clock,
     wait_until,
 )
 
@@ -92,11 +93,13 @@ def test_a_message_waits_until_what_was_excluded_before_it_is_stored(page):
     say(page, "My name is Andrew")
     held: list[Route] = []
     page.route("**/exclude/", lambda route: held.append(route))
+    stop_clock(page)  # the message waits for five seconds
     press(messages(page).first, EXCLUDE)
     wait_until(page, lambda: len(held) == 1)
     composer(page).fill("What is my name?")
     composer(page).press("Enter")
     held[0].continue_()
+    page.clock.resume()
     expect(replies(page)).to_have_count(2)
     expect(replies(page).last).to_have_attribute("data-state", "complete")
     expect(replies(page).last).not_to_contain_text("Andrew")

@@ -17,6 +17,7 @@ from .page_actions import (
     messages,
     say,
     scroller,
+    stop_clock,
     wait_until,
     write,
 )
@@ -32,6 +33,8 @@ def two(page):
     say(page, "The first one")
     new_conversation(page)
     say(page, "The second one")
+    # A list that comes while the pointer is pressed takes the link away from under it.
+    expect(page.locator("[data-list]:not(.htmx-request) [data-entry]")).to_have_count(2)
     page.evaluate("window.stays = true")
     return page
 
@@ -53,6 +56,7 @@ def test_a_click_in_the_list_changes_the_thread_and_leaves_the_shell_standing(tw
 def test_it_is_fetched_once_and_when_its_link_is_pressed(two):
     fetched = []
     two.on("request", lambda request: fetched.append(request.url) if "x-without-shell" in request.headers else None)
+    stop_clock(two)  # what has come is fresh for two seconds
     listed(two, "The first one").hover()
     two.mouse.down()
     wait_until(two, lambda: fetched)
@@ -66,8 +70,12 @@ def test_it_is_fetched_when_an_arrow_key_has_brought_the_focus_to_its_link(two):
     fetched = []
     two.on("request", lambda request: fetched.append(request.url) if "x-without-shell" in request.headers else None)
     listed(two, "The second one").focus()
+    expect(listed(two, "The first one")).to_have_attribute("tabindex", "-1")  # the keys of the list have come
+    stop_clock(two)  # what has come is fresh for two seconds
     two.keyboard.press("ArrowDown")
     expect(listed(two, "The first one")).to_be_focused()
+    assert not fetched
+    two.clock.run_for(100)  # for so long the focus rests there
     wait_until(two, lambda: fetched)
     expect(heading(two)).to_have_text("The second one")
     two.keyboard.press("Enter")
