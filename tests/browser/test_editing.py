@@ -16,6 +16,7 @@ from .page_actions import (
     replies,
     say,
     streaming,
+    wait_until,
 )
 
 
@@ -141,6 +142,21 @@ def test_without_a_socket_it_goes_by_plain_http(page):
     page.reload()
     edit(messages(page).first, "1")
     shown(page, "1")
+
+
+def test_who_writes_on_while_a_version_is_on_its_way_is_left_there(page):
+    say(page, "one")
+    block_socket(page)
+    page.reload()
+    held = []
+    page.route("**/edit/", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    edit(messages(page).first, "1")
+    wait_until(page, lambda: held)
+    composer(page).press_sequentially("and ")
+    held[0].continue_()
+    expect(field(page)).to_have_count(0)
+    page.keyboard.type("then")
+    expect(composer(page)).to_have_value("and then")
 
 
 def test_without_script_a_form_of_its_own_does_it(signed_in):

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from .page_actions import messages, open_menu, replies, say
+from .page_actions import composer, messages, open_menu, replies, say, wait_until
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 # From the last word of each message to the next: to its head, or to the bubble of one's own.
@@ -205,6 +205,18 @@ def test_a_rating_is_pressed_explained_and_taken_back(talk):
     expect(announced(talk)).to_have_text("Your rating is removed.")
     talk.reload()
     expect(reply.locator('[aria-pressed="true"]')).to_have_count(0)
+
+
+def test_who_writes_on_while_a_rating_is_on_its_way_is_left_there(talk):
+    held = []
+    talk.route("**/rating/", lambda route: held.append(route))
+    replies(talk).last.get_by_role("button", name="Good reply").click()
+    wait_until(talk, lambda: held)
+    composer(talk).press_sequentially("and ")
+    held[0].continue_()
+    expect(talk.get_by_role("textbox", name="What makes it so?")).to_be_visible()
+    talk.keyboard.type("then")
+    expect(composer(talk)).to_have_value("and then")
 
 
 def test_a_rating_that_does_not_arrive_is_taken_back(talk):

@@ -94,7 +94,8 @@ function startCancelling(form, draft, goBack) {
 /**
  * Show the message again; one that was sent shows what was *typed* until the server's own comes.
  * @param {HTMLFormElement} form
- * @param {() => void} goBack gives the focus back to where one wrote, or to the message
+ * @param {() => void} goBack gives the focus back to where one wrote, or to the message; not called where one has gone on
+ *   elsewhere while the version was on its way
  * @param {string} [typed]
  */
 function close(form, goBack, typed) {
@@ -107,7 +108,9 @@ function close(form, goBack, typed) {
     find(article, "[data-content]").innerText = typed;
   }
   article.classList.remove("is-edited");
-  goBack();
+  if (document.activeElement === document.body) {
+    goBack();
+  }
 }
 
 /** @param {HTMLElement} article */

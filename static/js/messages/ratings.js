@@ -1,7 +1,7 @@
 /** Ratings of replies: two buttons that are pressed or not, and a remark that may follow. */
 
 import { getJson, postForm, sentenceFor } from "../server/http.js";
-import { closest, fieldOf, find, query } from "../shared/dom.js";
+import { closest, fieldOf, find, focusedIn, query } from "../shared/dom.js";
 import { placeBeside } from "../shared/menus.js";
 import { sentence } from "../shared/sentences.js";
 
@@ -39,7 +39,8 @@ export function startRatings(page, { form, say, onRefused }) {
   }
 
   /**
-   * Ask for a remark beside the reply. A finger is not given a keyboard that it has not asked for.
+   * Ask for a remark beside the reply. A finger is not given a keyboard that it has not asked for, and who has begun to
+   * write elsewhere, until the server had the rating, goes on there.
    * @param {HTMLButtonElement} button
    * @param {{verdict: string, remark: string}} rating
    */
@@ -49,7 +50,7 @@ export function startRatings(page, { form, say, onRefused }) {
     field.value = remark;
     form.showPopover();
     placeBeside(form, button.getBoundingClientRect());
-    if (matchMedia("(hover: hover)").matches) {
+    if (matchMedia("(hover: hover)").matches && !focusedIn()?.matches("input, textarea")) {
       field.focus();
     }
   }
