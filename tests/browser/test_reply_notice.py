@@ -19,6 +19,11 @@ window.Notification = class extends EventTarget {
 if (localStorage["reply-notices"]) Notification.permission = localStorage.answer ?? "granted";
 """
 
+DRAW_LIST_AGAIN = """() => new Promise((done) => {
+  document.addEventListener("htmx:afterSettle", () => done(), { once: true });
+  htmx.trigger(document.querySelector("[data-list]"), "reload");
+})"""
+
 
 @pytest.fixture
 def watched(signed_in) -> Page:
@@ -67,6 +72,15 @@ def test_the_title_is_marked_until_the_page_is_looked_at(watched):
     assert watched.evaluate("noticed") == []
     hide(watched, is_hidden=False)
     wait_until(watched, lambda: watched.title().startswith("Count slowly to 4"))
+
+
+def test_the_mark_stays_when_the_list_is_drawn_again(watched):
+    take_any_reply_for_long(watched)
+    hide(watched)
+    say(watched, "Count slowly to 4")
+    wait_until(watched, lambda: watched.title().startswith("● "))
+    watched.evaluate(DRAW_LIST_AGAIN)
+    assert watched.title().startswith("● Count slowly to 4")
 
 
 def test_the_browser_says_it_where_that_was_allowed(watched):

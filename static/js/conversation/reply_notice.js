@@ -1,10 +1,8 @@
 /** Says that a reply is done which took long, while its page is hidden: by a mark in the title, and by the browser. */
 
 import { dataOf } from "../shared/dom.js";
-import { areNoticesOn } from "../shared/reply_notices.js";
+import { areNoticesOn, MARK } from "../shared/reply_notices.js";
 import { sentence } from "../shared/sentences.js";
-
-const MARK = "● ";
 
 /**
  * @param {HTMLElement} page whose class tells whether a reply is streaming

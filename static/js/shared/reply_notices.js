@@ -1,6 +1,8 @@
 /** Whether this browser is to say that a reply is done: the user's choice here, and the browser's permission. */
 
 const KEY = "reply-notices";
+/** Of a reply that is done, before the title, until the page is looked at. */
+export const MARK = "● ";
 
 /** @returns {boolean} */
 export function areNoticesOn() {

@@ -7,6 +7,7 @@ import { fetchBundle } from "../shared/bundles.js";
 import { closest, dataOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
 import { htmx, isPost } from "../shared/htmx.js";
 import { isolateName } from "../shared/names.js";
+import { MARK } from "../shared/reply_notices.js";
 import { sentence } from "../shared/sentences.js";
 import { showProblem } from "../shared/toasts.js";
 import { hideEmptyGroups, moveEntry } from "./list_order.js";
@@ -369,7 +370,8 @@ export class Sidebar {
 
   #drawTab() {
     const count = this.awaiting.size ? `(${this.awaiting.size}) ` : "";
-    document.title = `${count}${isolateName(this.title)} · ${this.element.dataset.site}`;
+    const mark = document.title.startsWith(MARK) ? MARK : "";
+    document.title = `${mark}${count}${isolateName(this.title)} · ${this.element.dataset.site}`;
   }
 
   /** Tell of each that has begun to await approval and is in the list. The one that the page shows speaks for itself. */
