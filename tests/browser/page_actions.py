@@ -216,6 +216,15 @@ def hold_frames(page: Page, kind: str) -> Callable[[], None]:
     return let_come
 
 
+def reload_until_current(page: Page) -> None:
+    """Load the page again, and wait until what it asks first has been answered, which draws its last message again."""
+    let_come = hold_frames(page, "conversation.snapshot")
+    page.reload()
+    messages(page).last.evaluate("article => { article.dataset.old = true; }")
+    let_come()
+    expect(page.locator("[data-old]")).to_have_count(0)
+
+
 def take_pictures(page: Page, path: Path) -> None:
     """Take one of the page in light and one in dark; nothing may be wider than it."""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

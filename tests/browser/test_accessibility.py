@@ -9,7 +9,7 @@ from tests.support.axe import find_faults
 
 from .admin_rows import SET_UP
 from .axe_faults import assert_none, faults_of
-from .page_actions import composer, messages, open_menu, public_id_of, say, session_of
+from .page_actions import composer, messages, open_menu, public_id_of, reload_until_current, say, session_of
 from .share_actions import share
 
 OWN_PAGES = (
@@ -99,7 +99,7 @@ def test_a_conversation_with_pins_and_a_line(page):
 def test_what_is_wider_than_the_page(site, page):
     say(page, "My name is Andrew")
     site.run(WIDE.format(public_id=public_id_of(page)))
-    page.reload()
+    reload_until_current(page)
     expect(messages(page).last.locator(":is(pre, .table-scroll, math)[tabindex='0']")).to_have_count(3)
     expect(messages(page).last.get_by_role("group", name="Code, wider than the page")).to_have_count(1)
     assert_none(find_faults(page, "wide parts of a message"))

@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import hold_frames, lose_frames, say, streaming, wait_until, write
+from .page_actions import ENDLESS, hold_frames, lose_frames, say, streaming, wait_until, write
 from .sidebar_actions import heading, listed, new_conversation
 from .tool_actions import ask_to_write_down, choose_all_tools, end_of
-
-ENDLESS = "count to 5000"
 
 
 @pytest.fixture

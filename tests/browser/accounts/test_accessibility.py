@@ -47,4 +47,5 @@ def test_passkeys_and_second_factors(signed_in):
     assert_none(faults_of(signed_in, PAGES_OF_SIGNING_IN))
     signed_in.goto("/accounts/2fa/webauthn/")
     signed_in.get_by_role("link", name=re.compile("Rename|Remove")).first.click()
+    signed_in.wait_for_url(re.compile("/(edit|remove)/$"))
     assert_none(find_faults(signed_in, "a passkey that is changed"))
