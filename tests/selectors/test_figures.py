@@ -9,7 +9,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -262,10 +262,17 @@ def test_all_sums_of_the_table_are_read():
     assert set(SUMS) == {field.name for field in Sums._meta.fields}
 
 
-def test_what_reads_closed_days_is_planned_once_and_filtered_figures_for_each_filter():
-    for filters, mode in ((Filters(), "force_generic_plan"), (Filters(language_model="a"), "auto")):
-        for read in (read_figures, read_total):
-            with transaction.atomic():
-                read(PERIOD, filters)
-                with connection.cursor() as cursor:
-                    assert cursor.execute("SHOW plan_cache_mode").fetchone() == (mode,)
+@pytest.mark.parametrize(
+    ("first", "filters", "mode"),
+    [
+        (TODAY - dt.timedelta(days=1), Filters(), "force_generic_plan"),
+        (TODAY, Filters(), "auto"),
+        (TODAY - dt.timedelta(days=1), Filters(language_model="a"), "auto"),
+    ],
+    ids=["days", "a single day", "with a filter"],
+)
+@pytest.mark.parametrize("read", [read_figures, read_total])
+def test_what_reads_closed_days_is_planned_once_for_periods_of_days(read, first, filters, mode):
+    read(Period(first, TODAY, dt.UTC), filters)
+    with connection.cursor() as cursor:
+        assert cursor.execute("SHOW plan_cache_mode").fetchone() == (mode,)

@@ -164,9 +164,9 @@ def read_total(period: Period, filters: Filters = NO_FILTERS) -> Totals:
 
 def _read(statement: str, period: Period, filters: Filters, **parameters: int) -> list[NamedRow]:
     """Return its rows. Days that are closed after it is known which ones are, are read as if they were not."""
-    # What reads closed days is the same for any period, and would take longer to plan for each than its plan saves.
-    # Filters are left out of a plan if they are known to be none.
-    is_planned_once = statement in (ROLLED_UP_FIGURES, ROLLED_UP_TOTAL)
+    # Planning for each period would take longer than its plan saves. But of a single day few conversations may be in
+    # closed days, which are found by their time if it is known, and filters are left out if they are known to be none.
+    is_planned_once = statement in (ROLLED_UP_FIGURES, ROLLED_UP_TOTAL) and period.first < period.last
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         cursor.execute(CLOSED_UNTIL, {"plan_cache_mode": "force_generic_plan" if is_planned_once else "auto"})
         (closed,) = _named_rows(cursor, cursor.fetchall())
