@@ -31,6 +31,7 @@ SCRIPTS = {
     "bundles/page_parts.js": "js/shell/page_parts.js",
     "bundles/markdown.js": "js/markdown/markdown.js",
     "bundles/list_tools.js": "js/sidebar/list_tools.js",
+    "bundles/large_picture.js": "js/messages/large_picture.js",
     "bundles/map.js": "js/map/map.js",
     "bundles/message_sheet.js": "js/messages/message_sheet.js",
     "bundles/citations.js": "js/messages/citations.js",
@@ -42,7 +43,7 @@ SCRIPTS = {
     "bundles/tour.js": "js/composer/tour.js",
     "bundles/ratings.js": "js/messages/ratings.js",
     "bundles/search.js": "js/search/search.js",
-    "bundles/spoken_text.js": "js/messages/spoken_text.js",
+    "bundles/read_aloud.js": "js/messages/read_aloud.js",
 }
 HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}
 STYLES: dict[str, tuple[str, ...]] = {

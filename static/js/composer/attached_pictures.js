@@ -194,7 +194,6 @@ export class AttachedPictures {
     find(item, "[data-remove]").addEventListener("click", () => {
       this.#forget(item);
       this.#changed();
-      find(this.tray.closest("form") ?? document, "textarea").focus();
     });
     this.items.set(item, undefined);
     this.list.append(item);

@@ -260,9 +260,6 @@ export class Composer {
     }
     this.form.ariaBusy = "true";
     this.showError("");
-    if (this.sendButton?.matches(":focus-visible")) {
-      this.focus(); // pressed by a key: it goes away, and the focus with it
-    }
     const slow = setTimeout(() => this.showError(sentence("stillSending")), SLOW_MS);
     try {
       if (this.draft.sentBefore && !((await this.storedBefore) && this.form.isConnected)) {

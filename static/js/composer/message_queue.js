@@ -190,7 +190,6 @@ export class MessageQueue {
    * @param {string} why
    */
   #draw(message, why) {
-    const wasHere = this.element.contains(document.activeElement);
     this.element.hidden = !message;
     const pictures = message?.pictures.length
       ? sentence("queuedPictures", { count: String(message.pictures.length) })
@@ -204,9 +203,6 @@ export class MessageQueue {
     }
     this.element.classList.toggle("is-held", Boolean(message) && !this.isNeeded && Boolean(why));
     this.element.classList.toggle("has-problem", Boolean(this.#problem));
-    if (wasHere && !message) {
-      find(this.element.parentElement ?? document, "textarea").focus();
-    }
   }
 
   #remove() {

@@ -11,7 +11,6 @@ import { startSuggestions } from "../composer/suggestions.js";
 import { startWebSwitch } from "../composer/web_switch.js";
 import { startDocuments } from "../documents/documents.js";
 import { AutoScroll } from "../messages/auto_scroll.js";
-import { startLargePictures } from "../messages/large_picture.js";
 import { startMessageActions } from "../messages/message_actions.js";
 import { MessageList } from "../messages/message_list.js";
 import { startPlaceKeys } from "../messages/place_keys.js";
@@ -165,7 +164,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
       composer.showError("");
       connection.sync();
     },
-    onFocusLost: () => composer.focus(),
     signal,
   });
   const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
@@ -244,7 +242,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   });
   labelCopyButtons(page);
   localiseTimes(page);
-  stop.addEventListener("click", () => stop.matches(":focus-visible") && composer.focus()); // it goes, and its focus
   startSuggestions(page, { onChosen: (question) => composer.propose(question) });
   const tour = query(page, '[data-part="tour"]');
   if (tour) {
@@ -258,7 +255,6 @@ export function startConversation(page, { socket, sidebar, announcer: region, sm
   }
   startReplyNotice(page, { title: () => find(page, "[data-conversation-title]").textContent ?? "", signal });
   startInspector(find(document, "#inspector", HTMLDialogElement), { range, url: urls.thread });
-  startLargePictures(page, find(document, "#large-picture", HTMLDialogElement));
   document.addEventListener(
     "renamed",
     (event) => {

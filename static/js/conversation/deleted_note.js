@@ -1,7 +1,7 @@
 /** Says that the conversation was deleted, in another tab or because its time was over, and offers to undo that. */
 
 import { Refusal } from "../server/http.js";
-import { find, focusedIn } from "../shared/dom.js";
+import { find } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 
 /** @import { ConversationDeleted } from "../server/frames.js" */
@@ -21,17 +21,15 @@ export class DeletedNote {
    * @param {boolean} options.isTemporary then no deletion can be undone
    * @param {(sentence: string) => void} options.say
    * @param {() => void} options.onRestored
-   * @param {() => void} options.onFocusLost told when the focus has gone with the note or its button
    * @param {AbortSignal} options.signal ends it
    */
-  constructor(element, { url, ask, isTemporary, say, onRestored, onFocusLost, signal }) {
+  constructor(element, { url, ask, isTemporary, say, onRestored, signal }) {
     this.element = element;
     this.undo = find(element, "[data-undo]");
     this.ask = ask;
     this.isTemporary = isTemporary;
     this.say = say;
     this.onRestored = onRestored;
-    this.onFocusLost = onFocusLost;
     const note = (/** @type {boolean} */ isDeleting, /** @type {Event} */ event) => {
       if (event instanceof CustomEvent && event.detail.requestConfig.path === url) {
         this.#isDeleting = isDeleting;
@@ -81,10 +79,8 @@ export class DeletedNote {
    * @param {boolean} canBeUndone
    */
   #show(deleted, canBeUndone) {
-    const hadFocus = focusedIn(this.element);
     this.element.hidden = !deleted;
     this.undo.hidden = !canBeUndone;
-    hadFocus && !(deleted && canBeUndone) && this.onFocusLost();
   }
 
   /** Throw what a server says of a message to a conversation that is not there: what is typed stays. */

@@ -13,23 +13,18 @@ const BUTTONS = '[data-action="forget-above"], [data-action="remember"]';
  * @param {import("./window_coverage.js").WindowCoverage} options.coverage
  * @param {() => void} options.onChanging told before the server has answered
  * @param {() => void} options.onChanged told once it has, whatever it said
- * @param {() => void} options.onFocusLost told when the button that had the focus has gone
  * @param {(sentence: string) => void} options.onDone
  * @param {(error: unknown) => void} options.onRefused
  */
-export function startForgetting(page, { connection, coverage, onChanging, onChanged, onFocusLost, onDone, onRefused }) {
+export function startForgetting(page, { connection, coverage, onChanging, onChanged, onDone, onRefused }) {
   let turn = Promise.resolve();
 
   /** @param {HTMLButtonElement} button */
   async function press(button) {
-    const hadFocus = button.matches(":focus-visible");
     onChanging();
     try {
       const { forgotten_before: before } = await postForm(button.formAction, {});
       coverage.forget(before);
-      if (hadFocus && !before) {
-        onFocusLost();
-      }
       onDone(sentence(before ? "forgotten" : "remembered"));
     } catch (error) {
       onRefused(error);

@@ -1,4 +1,7 @@
-/** A picture of a message, seen large: press it, go to those beside it by the arrow keys, close it by Escape. */
+/**
+ * A picture of a message, seen large: press it, go to those beside it by the arrow keys, close it by Escape. Fetched when
+ * the first one is pressed.
+ */
 
 import { closeByItself } from "../shared/dialogs.js";
 import { closest, find, isPlainPress, queryAll } from "../shared/dom.js";

@@ -2,20 +2,24 @@
 
 import { fetchBundle, fetchStyles } from "../shared/bundles.js";
 import { closeByItself } from "../shared/dialogs.js";
-import { closest, query } from "../shared/dom.js";
+import { closest, find, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 import { startCitationsOnceMet } from "./citations_once_met.js";
 import { startForgetting } from "./forgetting.js";
 import { startEditing } from "./message_editor.js";
 import { startMessageKeys } from "./message_keys.js";
 import { menuOf, startMessageMenus } from "./message_menu.js";
+import { startOncePressed } from "./once_pressed.js";
 import { startPins } from "./pins.js";
-import { startRatingsOncePressed } from "./ratings_once_pressed.js";
-import { startReadingAloud } from "./read_aloud.js";
 import { startRegenerateWith, startReplyActions } from "./reply_actions.js";
 import { startSources } from "./sources.js";
 import { sendDecision, startDeciding } from "./tool_calls.js";
 import { startVersions } from "./versions.js";
+import { followVoices } from "./voices.js";
+
+const RATING = '[data-action="rate-good"], [data-action="rate-bad"], [data-action="remark"]';
+const READ_ALOUD = '[data-action="read-aloud"]';
+const PICTURE = '[data-action="see-picture"]';
 
 /**
  * @param {HTMLElement} page
@@ -53,7 +57,7 @@ export function startMessageActions(
 
   startMessageMenus(page);
   startPins(page, marking);
-  startForgetting(page, { ...marking, onFocusLost: () => composer.focus() });
+  startForgetting(page, marking);
   startEditing(page, {
     template: editor,
     connection,
@@ -74,12 +78,14 @@ export function startMessageActions(
     },
     onRefused,
   });
-  startRatingsOncePressed(page, {
-    form: remark,
-    say: (sentence) => announcer.say(sentence),
-    onRefused: onReplyRefused,
-  });
-  startReadingAloud(page, { onRefused: ({ message }) => composer.showError(message), signal });
+  const onUnreachable = () => composer.showError(sentence("unreachable"));
+  const rating = { form: remark, say: announcer.say.bind(announcer), onRefused: onReplyRefused };
+  startOncePressed(page, RATING, "ratings", (fetched) => fetched.startRatings(page, rating), onUnreachable);
+  followVoices(signal);
+  const reading = { onRefused: (/** @type {Error} */ { message }) => composer.showError(message), signal };
+  startOncePressed(page, READ_ALOUD, "readAloud", (fetched) => fetched.startReadingAloud(page, reading), onUnreachable);
+  const large = find(document, "#large-picture");
+  startOncePressed(page, PICTURE, "largePicture", (fetched) => fetched.startLargePictures(page, large), onUnreachable);
   startSheet(page, sheet, onRefused);
   startPressing(page);
   startCitationsOnceMet(page, passageCard, signal);

@@ -1,8 +1,8 @@
-/** Read a reply aloud, by a voice of the browser's own; where it has none the button is not shown. */
+/** Read a reply aloud, by a voice of the browser's own. Fetched when it is first asked for: few do. */
 
-import { fetchBundle } from "../shared/bundles.js";
 import { closest, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
+import { speak } from "./spoken_text.js";
 
 /**
  * @param {HTMLElement} page
@@ -11,16 +11,8 @@ import { sentence } from "../shared/sentences.js";
  * @param {AbortSignal} options.signal ends it
  */
 export function startReadingAloud(page, { onRefused, signal }) {
-  const speech = window.speechSynthesis;
-  if (!speech) {
-    return;
-  }
-  const showButtons = () => document.documentElement.toggleAttribute("data-speaks", speech.getVoices().length > 0);
-  showButtons();
-  speech.addEventListener?.("voiceschanged", showButtons, { signal });
-
   function stop() {
-    speech.cancel();
+    speechSynthesis.cancel();
     const pressed = query(page, '[data-action="read-aloud"][aria-pressed="true"]');
     if (pressed) {
       pressed.ariaPressed = "false";
@@ -33,18 +25,9 @@ export function startReadingAloud(page, { onRefused, signal }) {
   }
 
   /** @param {HTMLElement} button */
-  async function read(button) {
+  function read(button) {
     button.ariaPressed = "true";
-    /** @type {typeof import("./spoken_text.js") | undefined} */
-    const fetched = await fetchBundle("spokenText");
-    if (!fetched) {
-      fail();
-      return;
-    }
-    if (button.ariaPressed !== "true") {
-      return; // pressed again meanwhile
-    }
-    fetched.speak(/** @type {HTMLElement} */ (button.closest("[data-message]")), { onEnd: stop, onFail: fail });
+    speak(/** @type {HTMLElement} */ (button.closest("[data-message]")), { onEnd: stop, onFail: fail });
   }
 
   page.addEventListener("click", (event) => {

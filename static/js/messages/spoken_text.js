@@ -1,4 +1,4 @@
-/** What is spoken of a message: its language and its words, in pieces. A bundle of its own: few read a reply aloud. */
+/** What is spoken of a message: its language and its words, in pieces. */
 
 import { queryAll } from "../shared/dom.js";
 import { plainText } from "../shared/plain_text.js";

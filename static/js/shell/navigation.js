@@ -276,7 +276,7 @@ export class Navigation {
     if (scrolled) {
       this.#shown?.restore(scrolled);
     }
-    this.#takeFocus();
+    this.takeFocus();
     this.onArrived(news);
   }
 
@@ -284,8 +284,8 @@ export class Navigation {
     this.#shown = this.start(find(this.view, "#main"));
   }
 
-  /** In a field the focus would bring the keyboard up where a finger writes. */
-  #takeFocus() {
+  /** Give the focus to what is shown. In a field it would bring the keyboard up where a finger writes. */
+  takeFocus() {
     if (matchMedia("(hover: none)").matches) {
       find(this.view, "#main").focus({ preventScroll: true });
     } else {

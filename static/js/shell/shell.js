@@ -11,6 +11,7 @@ import { followDays } from "../shared/local_times.js";
 import { startMenus } from "../shared/menus.js";
 import { Sidebar } from "../sidebar/sidebar.js";
 import { startFailedRequests } from "./failed_requests.js";
+import { startLostFocus } from "./lost_focus.js";
 import { Navigation } from "./navigation.js";
 import { startPage } from "./page.js";
 import { startPageLoads } from "./page_loads.js";
@@ -77,5 +78,6 @@ startFailedRequests({
   onGone: (conversation) => sidebar.remove(conversation),
 });
 startPageLoads(socket);
+startLostFocus(() => navigation.takeFocus());
 followDays(() => sidebar.reload());
 navigation.begin();
