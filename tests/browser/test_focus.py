@@ -6,14 +6,31 @@ import pytest
 from playwright.sync_api import expect
 
 from .page_actions import (
+    ask_for_menu,
     choose_for_entry,
     composer,
     say,
     scroller,
+    session_of,
     streaming,
+    wait_until,
     write,
 )
 from .sidebar_actions import listed, new_conversation
+
+SCROLL_TOP = "list => list.scrollTop"
+MAKE_CONVERSATIONS = """
+from importlib import import_module
+from django.conf import settings
+from django.utils import timezone
+from conversations.models import Conversation
+Session = import_module(settings.SESSION_ENGINE).SessionStore
+own = Conversation.objects.filter(owner_id=Session("{session}")["_auth_user_id"])
+first = own.get()
+for number in range({count}):
+    fields = {{"title": f"Old {{number}}", "title_is_given": True, "last_active_at": timezone.now()}}
+    Conversation.objects.create(owner=first.owner, scenario=first.scenario, **fields)
+"""
 
 
 @pytest.fixture
@@ -24,6 +41,30 @@ def two(page):
     return page
 
 
+@pytest.fixture
+def many(page, site):
+    """More conversations than a page of the list has."""
+    say(page, "Ferries to Reine")
+    site.run(MAKE_CONVERSATIONS.format(session=session_of(page), count=70))
+    page.reload()
+    expect(listed(page, "Old 69")).to_be_visible()
+    return page
+
+
+def the_list(page):
+    return page.locator("[data-list]")
+
+
+def press_in_entry_menu(page, title, item):
+    """Open the menu of an entry by keyboard, and choose from it."""
+    listed(page, title).focus()
+    expect(page.locator('[data-entry][tabindex="-1"]').first).to_be_attached()  # the keys of the list have come
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("menuitem", name="Star", exact=True)).to_be_focused()
+    page.get_by_role("menuitem", name=item, exact=True).press("Enter")
+
+
 def test_a_note_that_is_closed_or_undone_by_keyboard(two):
     choose_for_entry(two, "Ferries to Reine", "Archive")
     two.get_by_role("button", name="Undo").press("Enter")
@@ -32,6 +73,17 @@ def test_a_note_that_is_closed_or_undone_by_keyboard(two):
     choose_for_entry(two, "Ferries to Reine", "Archive")
     two.locator("#toasts").get_by_role("button", name="Close").press("Enter")
     expect(composer(two)).to_be_focused()
+
+
+def test_what_is_renamed_or_moved_by_keyboard_has_the_focus_again(two):
+    press_in_entry_menu(two, "Ferries to Reine", "Rename")
+    two.get_by_label("Title", exact=True).fill("Ferries")
+    two.keyboard.press("Enter")
+    expect(listed(two, "Ferries")).to_be_focused()
+    press_in_entry_menu(two, "Ferries", "Move to a folder")
+    two.get_by_role("textbox", name="Name of a new folder").fill("Work")
+    two.keyboard.press("Enter")
+    expect(two.locator(".list-folder").get_by_role("link", name="Ferries", exact=True)).to_be_focused()
 
 
 def test_a_note_above_the_composer_that_goes_when_its_button_is_pressed(two):
@@ -63,3 +115,74 @@ def test_a_click_on_nothing_leaves_the_focus_nowhere(two):
     two.locator(".sidebar-head").click(position={"x": 200, "y": 5})
     two.evaluate("new Promise(resolve => setTimeout(() => setTimeout(resolve)))")
     assert two.evaluate("document.activeElement === document.body")
+
+
+def test_the_menu_of_an_entry_stays_with_it_when_the_list_changes(two):
+    other = two.context.new_page()
+    other.goto(two.url)
+    listed(two, "Ferries to Reine").focus()
+    ask_for_menu(two, "Ferries to Reine")
+    two.get_by_role("menuitem", name="Star", exact=True).press("ArrowDown")
+    expect(two.get_by_role("menuitem", name="Move to a folder")).to_be_focused()
+    choose_for_entry(other, "Bread with caraway", "Star")
+    expect(two.locator('[data-kind="starred"] .entry')).to_have_count(1)
+    scroller(two).dispatch_event("scroll")  # as for a reply that streams
+    expect(two.get_by_role("menuitem", name="Move to a folder")).to_be_focused()
+    two.keyboard.press("Escape")
+    expect(two.get_by_role("button", name="Actions for “Ferries to Reine”")).to_be_focused()
+
+
+def test_a_menu_that_comes_late_does_not_take_the_focus_from_the_field(two):
+    ask_for_menu(two, "Ferries to Reine")
+    expect(two.get_by_role("menuitem", name="Star", exact=True)).to_be_focused()
+    two.keyboard.press("Escape")  # what it needs has come
+    held = []
+    two.route("**/actions/*", lambda route: held.append((route, route.fetch())))
+    listed(two, "Ferries to Reine").focus()
+    ask_for_menu(two, "Ferries to Reine")
+    composer(two).press_sequentially("And ")
+    wait_until(two, lambda: held)
+    route, answer = held.pop()
+    with two.expect_response("**/actions/*"):
+        route.fulfill(response=answer)
+    two.evaluate("fetch('/healthz')")
+    two.keyboard.type("stars")
+    expect(composer(two)).to_have_value("And stars")
+
+
+def test_a_list_that_is_replaced_stays_where_it_was_scrolled_to(many):
+    other = many.context.new_page()
+    other.goto(many.url)
+    the_list(many).evaluate("list => { list.scrollTop = 400; }")
+    choose_for_entry(other, "Old 69", "Star")
+    expect(many.locator('[data-kind="starred"] .entry')).to_have_count(1)
+    assert the_list(many).evaluate(SCROLL_TOP) == 400
+
+
+def test_more_of_the_list_that_comes_while_its_link_has_the_focus(many):
+    entries = many.locator("[data-list] .entry")
+    shown = entries.count()
+    listed(many, "Old 69").focus()
+    expect(many.locator('[data-entry][tabindex="-1"]').first).to_be_attached()  # the keys of the list have come
+    many.locator(".list-more a").focus()
+    expect(listed(many, "Old 0")).to_be_attached()
+    expect(entries.nth(shown).get_by_role("link")).to_be_focused()
+
+
+def test_entries_do_not_move_in_the_drawer_of_a_phone(signed_in):
+    phone = signed_in(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    say(phone, "Ferries to Reine")
+    phone.goto("/")
+    say(phone, "Bread with caraway")
+    other = phone.context.new_page()
+    other.goto("/")
+    write(other, "count slowly to 12")
+    expect(streaming(other)).to_have_count(1)
+    phone.get_by_role("button", name="Conversations").tap()
+    writing = phone.locator('[data-kind="writing"] .entry')
+    expect(writing).to_have_count(1)
+    expect(streaming(other)).to_have_count(0)
+    expect(phone.locator("[data-entry-writing]:not([hidden])")).to_have_count(0)
+    expect(writing).to_have_count(1)
+    phone.keyboard.press("Escape")
+    expect(writing).to_have_count(0)

@@ -9,6 +9,10 @@ import { startSelection } from "./selection.js";
 
 export { drawTabStop };
 
+const LINK = "[data-entry]";
+const MORE = ".entry-more";
+const FOLLOWING = Node.DOCUMENT_POSITION_FOLLOWING;
+
 /** The sidebars whose keys are started. @type {WeakSet<HTMLElement>} */
 const started = new WeakSet();
 
@@ -37,36 +41,75 @@ function search(sidebar, event) {
 }
 
 /**
- * Open the menu of an entry beside the button that has asked for it.
+ * Open the menu of an entry beside the button that has asked for it, unless the user has gone on to write meanwhile.
  * @param {HTMLElement} menu
  * @param {HTMLElement} opener
  */
 export async function openEntryMenu(menu, opener) {
   await fetchStyles("listToolsStyles").catch(() => undefined); // without them it stands where menus stand
-  query(document, `[popovertarget="${menu.id}"]`)?.removeAttribute("popovertarget");
-  opener.setAttribute("popovertarget", menu.id); // by which menus.js finds it
-  menu.hidePopover();
-  menu.showPopover();
+  if (!document.activeElement?.matches("input, textarea")) {
+    showEntryMenu(menu, opener);
+  }
   return true;
 }
 
-/** The entry that had the focus when the list was replaced, and those around it. @type {string[]} */
-let focused = [];
+/**
+ * @param {HTMLElement} menu
+ * @param {HTMLElement} opener
+ */
+function showEntryMenu(menu, opener) {
+  openerOf(menu)?.removeAttribute("popovertarget");
+  opener.setAttribute("popovertarget", menu.id); // by which menus.js finds it
+  menu.hidePopover();
+  opener.focus({ preventScroll: true }); // where the focus goes back to
+  menu.showPopover();
+}
+
+/** @param {HTMLElement} menu */
+function openerOf(menu) {
+  return query(document, `[popovertarget="${menu.id}"]`);
+}
 
 /**
- * Note which entry has the focus, and those that may have it if that one goes with the list that is replaced.
- * @param {HTMLElement} sidebar
+ * @typedef {object} Noted what is used of a list, or a part of it, that is replaced
+ * @property {string[]} entries the one that has the focus or the open menu, then those that get the focus if it is gone
+ * @property {HTMLElement | null} menu that is open
+ * @property {HTMLElement | null} item of it that has the focus
+ * @property {number} next which entry gets the focus of a link to more of them
  */
+
+/** @type {Noted | undefined} */
+let noted;
+
+/** @param {HTMLElement} sidebar */
 export function noteFocus(sidebar) {
-  const entries = queryAll(sidebar, "[data-entry]");
-  const at = entries.findIndex((entry) => focusedIn(/** @type {Element} */ (entry.closest(".entry"))));
-  const next = at < 0 ? [] : [...entries.slice(at), ...entries.slice(0, at).reverse()];
-  focused = next.map((entry) => dataOf(entry, "entry"));
+  const links = queryAll(sidebar, LINK);
+  const menu = query(sidebar, "#entry-menu:popover-open");
+  const used = menu ? openerOf(menu) : focusedIn(sidebar);
+  const at = links.findIndex((link) => used?.closest(".entry")?.contains(link));
+  const around = at < 0 ? [] : [...links.slice(at), ...links.slice(0, at).reverse()];
+  const more = used?.closest(".list-more");
+  noted = {
+    entries: around.map((link) => dataOf(link, "entry")),
+    menu,
+    item: menu && focusedIn(menu),
+    next: more ? links.filter((link) => link.compareDocumentPosition(more) & FOLLOWING).length : -1,
+  };
 }
 
 /** @param {HTMLElement} sidebar */
 export function focusAgain(sidebar) {
-  const entries = focused.map((conversation) => query(sidebar, `[data-entry="${conversation}"]`));
-  entries.find(Boolean)?.focus({ preventScroll: true });
-  focused = [];
+  const { entries = [], menu, item, next = -1 } = noted ?? {};
+  noted = undefined;
+  const found = entries.map((conversation) => query(sidebar, `[data-entry="${conversation}"]`)).find(Boolean);
+  const link = found ?? queryAll(sidebar, LINK)[next];
+  const opener =
+    link && dataOf(link, "entry") === entries[0] && query(/** @type {Element} */ (link.parentElement), MORE);
+  if (menu && opener) {
+    showEntryMenu(menu, opener);
+    item?.focus();
+  } else {
+    menu?.hidePopover();
+    link?.focus({ preventScroll: true });
+  }
 }

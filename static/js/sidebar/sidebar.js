@@ -34,6 +34,8 @@ export class Sidebar {
   /** Conversations for whose sake the list was asked for, as they were not in it. @type {Set<string>} */
   #soughtFor = new Set();
   #isUnderPointer = false;
+  /** How far a list was scrolled that is replaced. */
+  #scrollTop = 0;
   /** @type {typeof import("./list_tools.js") | undefined} */
   #tools;
 
@@ -56,10 +58,13 @@ export class Sidebar {
       "htmx:afterRequest",
       (event) => isPost(event) && !closest(event, ".list-folder") && this.close(),
     );
-    element.addEventListener(
-      "htmx:beforeSwap",
-      (event) => closest(event, "[data-list]") && this.#tools?.noteFocus(element),
-    );
+    document.addEventListener("htmx:beforeSwap", (event) => {
+      const { target } = /** @type {CustomEvent<ListRequest>} */ (event).detail; // a dialog may bring another list, too
+      if (target.closest("[data-list]")) {
+        this.#scrollTop = find(element, "[data-list]").scrollTop;
+        this.#tools?.noteFocus(element);
+      }
+    });
     element.addEventListener("htmx:afterSettle", (event) => this.#openMenu(event));
     element.addEventListener("htmx:load", (event) => this.#arrived(event));
     element.addEventListener("pointerover", (event) =>
@@ -281,6 +286,7 @@ export class Sidebar {
    */
   #arrived({ target }) {
     if (target instanceof Element && target.matches("[data-list]")) {
+      target.scrollTop = this.#scrollTop;
       this.awaiting = this.#listedAs("awaitingIds");
       this.writing = this.#listedAs("writingIds");
       const heard = this.#heard ?? [];
@@ -288,8 +294,8 @@ export class Sidebar {
       for (const frame of heard) {
         this.take(frame);
       }
-      this.#tools?.focusAgain(this.element);
     }
+    this.#tools?.focusAgain(this.element);
     this.#draw();
     this.#tell();
   }
@@ -338,9 +344,9 @@ export class Sidebar {
     }
   }
 
-  /** Put each entry where it belongs, unless the pointer is over the list or a menu of it is open: then later. */
+  /** Put each entry where it belongs, unless one may be about to be pressed, or has its menu open: then later. */
   #arrange() {
-    if (this.#isUnderPointer || query(this.element, "#entry-menu:popover-open")) {
+    if (this.#isUnderPointer || this.element.matches(":popover-open, :has(#entry-menu:popover-open)")) {
       return;
     }
     const list = find(this.element, "[data-list]");
