@@ -75,6 +75,16 @@ def test_a_note_that_is_closed_or_undone_by_keyboard(two):
     expect(composer(two)).to_be_focused()
 
 
+def test_notes_come_into_a_region_that_is_there_or_they_are_not_read_out(two):
+    region = two.locator("#toasts").element_handle()
+    choose_for_entry(two, "Ferries to Reine", "Archive")
+    expect(two.get_by_role("button", name="Undo")).to_be_visible()
+    assert "Ferries to Reine" in region.inner_text()
+    choose_for_entry(two, "Bread with caraway", "Archive")
+    expect(two.locator("#toasts")).to_contain_text("Bread with caraway")
+    assert "Bread with caraway" in region.inner_text()
+
+
 def test_what_is_renamed_or_moved_by_keyboard_has_the_focus_again(two):
     press_in_entry_menu(two, "Ferries to Reine", "Rename")
     two.get_by_label("Title", exact=True).fill("Ferries")
