@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from .document_actions import add_documents
 from .page_actions import (
     ask_for_menu,
     choose_for_entry,
     composer,
+    replies,
     say,
     scroller,
     session_of,
@@ -179,6 +181,25 @@ def test_more_of_the_list_that_comes_while_its_link_has_the_focus(many):
     expect(entries.nth(shown).get_by_role("link")).to_be_focused()
 
 
+def test_documents_keep_the_focus_when_they_are_drawn_again_and_deleted(page):
+    say(page, "Hello there")
+    add_documents(page, ("a.md", "# A\n\nOne."), ("b.md", "# B\n\nTwo."))
+    chip = page.locator(".documents-summary")
+    expect(chip).to_have_text("2 documents")
+    chip.focus()
+    with page.expect_response("**/documents/?folded=true"):
+        page.evaluate("dispatchEvent(new Event('focus'))")
+    page.evaluate("fetch('/healthz')")
+    expect(chip).to_be_focused()
+    chip.press("Enter")
+    panel = page.locator("#documents-panel")
+    for left in (1, 0):
+        panel.locator('[data-action="ask-to-delete"]').first.press("Enter")
+        panel.get_by_role("button", name="Delete", exact=True).press("Enter")
+        expect(panel.locator("[data-document]")).to_have_count(left)
+        expect(panel.locator(":focus")).to_have_count(1)
+
+
 def test_entries_do_not_move_in_the_drawer_of_a_phone(signed_in):
     phone = signed_in(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     say(phone, "Ferries to Reine")
@@ -196,3 +217,28 @@ def test_entries_do_not_move_in_the_drawer_of_a_phone(signed_in):
     expect(writing).to_have_count(1)
     phone.keyboard.press("Escape")
     expect(writing).to_have_count(0)
+
+
+def test_the_sheet_of_a_message_works_when_its_message_was_drawn_again(signed_in):
+    phone = signed_in(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    say(phone, "Ferries to Reine")
+    say(phone, "Bread with caraway")  # the last reply has a row of buttons
+    reply = replies(phone).first
+    reply.get_by_role("button", name="Actions").tap()
+    good = phone.locator("#message-sheet [data-twin=rate-good]")
+    expect(good).to_be_visible()
+    reply.evaluate("article => article.replaceWith(article.cloneNode(true))")  # as a snapshot does
+    good.tap()
+    expect(reply.locator("[data-action=rate-good]")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_button_of_the_archive_keeps_the_focus_when_its_list_changes(two):
+    choose_for_entry(two, "Ferries to Reine", "Archive")
+    expect(two.get_by_role("button", name="Undo")).to_be_visible()
+    archive = two.context.new_page()
+    archive.goto("/conversations/archived/")
+    take_out = archive.get_by_role("button", name="Take “Ferries to Reine” out of the archive")
+    take_out.focus()
+    choose_for_entry(two, "Bread with caraway", "Archive")
+    expect(archive.locator(".kept-conversation")).to_have_count(2)
+    expect(take_out).to_be_focused()

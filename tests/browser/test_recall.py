@@ -106,8 +106,8 @@ def test_what_is_never_recalled_is_marked_in_the_thread_and_listed_and_both_undo
     page = asked
     message = messages(page).and_(page.locator('[data-role="user"]')).filter(has_text=SECRET)
     row = row_of_secret(open_panel(page))
-    row.get_by_role("button", name="Don’t recall").click()
-    expect(row.get_by_role("button", name="Never recalled · undo")).to_be_visible()
+    row.get_by_role("button", name="Don’t recall").press("Enter")
+    expect(row.get_by_role("button", name="Never recalled · undo")).to_be_focused()
     row.get_by_role("link", name="Go to").click()
     expect(message).to_have_attribute("data-never-recalled", "")
     page.get_by_role("button", name="Jump to the newest message").click()

@@ -4,11 +4,12 @@
  * What becomes of each document is said once, and the focus keeps its place in a list that is drawn again.
  */
 
-import { closest, dataOf, focusedIn, query, queryAll } from "../shared/dom.js";
+import { closest, dataOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
 import { isPost } from "../shared/htmx.js";
 import { isolateName } from "../shared/names.js";
 
 const LIST = "[data-documents]";
+const CONTROL = "[data-action]";
 const FAILED = "failed";
 const CHANGED = "documents-changed"; // on which htmx asks for each list: see _documents.html
 
@@ -53,7 +54,9 @@ export function startDocumentLists({ isStored, say, onFailed, signal }) {
     (event) => {
       const list = listIn(event);
       if (list) {
-        place && query(list, place)?.focus();
+        if (place) {
+          (query(list, place) ?? query(list, CONTROL) ?? query(list.parentElement ?? list, CONTROL))?.focus();
+        }
         const before = states;
         states = statesNow();
         sayChanges(before, states, { say, onFailed });
@@ -65,7 +68,9 @@ export function startDocumentLists({ isStored, say, onFailed, signal }) {
     "htmx:afterRequest",
     (event) => {
       if (isPost(event) && closest(event, LIST)) {
-        closest(event, "details")?.removeAttribute("open");
+        const question = closest(event, "details");
+        question?.removeAttribute("open");
+        question && find(question, "summary").focus(); // of which the place is known
         refreshDocuments();
       }
     },
@@ -118,12 +123,12 @@ function sayChanges(before, now, { say, onFailed }) {
 }
 
 /**
- * Return a selector for the same control of the same document.
+ * Return a selector for the same control of the same document, or for the first one where it is about none.
  * @param {HTMLElement} element
  */
 function placeOf(element) {
   const row = /** @type {HTMLElement | null} */ (element.closest("[data-document]"));
   const { document: id } = row?.dataset ?? {};
   const { action } = element.dataset;
-  return id && action ? `[data-document="${id}"] [data-action="${action}"]` : null;
+  return id && action ? `[data-document="${id}"] [data-action="${action}"]` : CONTROL;
 }

@@ -4,6 +4,7 @@
  */
 
 import { find, query, queryAll } from "../shared/dom.js";
+import { findAction } from "./message_menu.js";
 
 const TILES = ["copy-message", "regenerate", "rate-good", "rate-bad"];
 const NOT_IN_IT = ["more", "open-sheet"];
@@ -67,9 +68,19 @@ function twinOf(action, dialog) {
   }
   twin.addEventListener("click", () => {
     dialog.close();
-    action.click();
+    press(action);
   });
   return twin;
+}
+
+/**
+ * Press *action*, or what has taken its place: while the sheet is open, its message may be drawn again.
+ * @param {HTMLElement} action
+ */
+function press(action) {
+  const message = document.getElementById(action.closest("[data-message]")?.id ?? "");
+  const drawnAgain = !action.isConnected && message && findAction(message, action.dataset.action);
+  (drawnAgain || action).click();
 }
 
 /**
