@@ -44,6 +44,7 @@ SCRIPTS = {
     "bundles/ratings.js": "js/messages/ratings.js",
     "bundles/search.js": "js/search/search.js",
     "bundles/read_aloud.js": "js/messages/read_aloud.js",
+    "bundles/selected_text.js": "js/messages/selected_text.js",
 }
 HTMX = {"bundles/htmx.js": "django_htmx/htmx-2.min.js"}
 STYLES: dict[str, tuple[str, ...]] = {

@@ -242,3 +242,15 @@ def test_a_button_of_the_archive_keeps_the_focus_when_its_list_changes(two):
     choose_for_entry(two, "Bread with caraway", "Archive")
     expect(archive.locator(".kept-conversation")).to_have_count(2)
     expect(take_out).to_be_focused()
+
+
+def test_what_is_selected_in_a_reply_stays_selected_when_the_reply_ends(page):
+    write(page, "count slowly to 12")
+    words = streaming(page).get_by_text("1, 2, 3")
+    words.wait_for()
+    with page.expect_response("**/selected_text*.js"):
+        words.click()
+    words.evaluate("element => getSelection().setBaseAndExtent(element.firstChild, 3, element.firstChild, 7)")
+    expect(streaming(page)).to_have_count(0)
+    assert page.evaluate("getSelection().toString()") == "2, 3"
+    assert replies(page).last.evaluate("reply => reply.contains(getSelection().anchorNode)")

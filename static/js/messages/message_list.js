@@ -1,5 +1,6 @@
 /** The messages on the page, kept the same as the stored ones. */
 
+import { fetchBundle } from "../shared/bundles.js";
 import { labelCopyButtons } from "../shared/copy_buttons.js";
 import { dataOf, fieldOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
 import { htmx } from "../shared/htmx.js";
@@ -17,6 +18,8 @@ import { rememberCalls, restoreCalls } from "./tool_calls.js";
 export class MessageList {
   /** @type {ReplyView | undefined} the reply that streams */
   #reply;
+  /** @type {typeof import("./selected_text.js") | undefined} */
+  #selectedText;
   /** @type {WeakMap<HTMLElement, string>} the HTML that each article was drawn from */
   #drawnFrom = new WeakMap();
 
@@ -36,6 +39,10 @@ export class MessageList {
     this.onAwaitingApproval = onAwaitingApproval;
     this.announced = new Set(this.#awaiting.map(({ id }) => id));
     this.#findStreamingReply();
+    const fetchOnce = async () => {
+      this.#selectedText = await fetchBundle("selectedText");
+    };
+    list.addEventListener("selectstart", fetchOnce, { once: true });
   }
 
   get articles() {
@@ -245,7 +252,9 @@ export class MessageList {
     const [sources, calls, thinking] = [rememberSources(old), rememberCalls(old), rememberThinking(old)];
     const columns = rememberColumns(old);
     const menu = query(old, "[data-menu]:popover-open")?.id;
+    const selectAgain = this.#selectedText?.rememberSelection(old);
     old.replaceWith(article);
+    selectAgain?.(article);
     restoreColumns(columns, article);
     if (menu) {
       menuOf(article)?.showPopover(); // what is chosen from is not taken away
