@@ -32,6 +32,12 @@ WHEN_CHANGED = """argument => new Promise(resolve => {{
   observer.observe(document, {{ attributes: true, characterData: true, childList: true, subtree: true }});
   look();
 }})"""
+NOTE_OPEN_SOCKET = """window.WebSocket = class extends WebSocket {
+  constructor(...about) {
+    super(...about);
+    this.addEventListener("open", () => { document.documentElement.dataset.listens = ""; });
+  }
+}"""
 HAS_REPLIES = """count => document.querySelectorAll('[data-role="assistant"]').length === count
   && !document.querySelector('[data-state="streaming"]')"""
 
@@ -168,6 +174,13 @@ def scroll_up_to(page: Page, there: Locator) -> None:
 
 def content_of(reply: Locator) -> str:
     return reply.locator("[data-content]").inner_text()
+
+
+def goto_and_listen(page: Page, address: str) -> None:
+    """Go there and wait until the socket is open: what all pages of a user are told before, this one does not hear."""
+    page.add_init_script(NOTE_OPEN_SOCKET)
+    page.goto(address)
+    expect(page.locator("html[data-listens]")).to_have_count(1)
 
 
 def block_socket(page: Page) -> Callable[[], None]:

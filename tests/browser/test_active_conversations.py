@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import ENDLESS, hold_frames, lose_frames, say, streaming, wait_until, write
+from .page_actions import ENDLESS, goto_and_listen, hold_frames, lose_frames, say, streaming, wait_until, write
 from .sidebar_actions import heading, listed, new_conversation
 from .tool_actions import ask_to_write_down, choose_all_tools, end_of
 
@@ -27,7 +27,7 @@ def two(page):
 def reading(two):
     """Another page of the same person, which shows no conversation."""
     other = two.context.new_page()
-    other.goto("/usage/")
+    goto_and_listen(other, "/usage/")
     expect(order(other)).to_have_text(["The newer one", "The older one"])
     return other
 
@@ -142,7 +142,7 @@ def test_a_list_that_was_asked_for_before_the_end_does_not_bring_it_back(two, re
 def test_one_that_asks_stands_above_and_goes_on_as_one_that_is_written(page):
     choose_all_tools(page)
     reading = page.context.new_page()
-    reading.goto("/usage/")
+    goto_and_listen(reading, "/usage/")
     card = ask_to_write_down(page)
     for each in (page, reading):
         expect(under(each, "Waiting for your approval")).to_have_count(1)

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from .page_actions import lose_frames, say
+from .page_actions import goto_and_listen, lose_frames, say
 from .tool_actions import ask_to_write_down, choose_all_tools, end_of
 
 LONG_RESULT = """
@@ -28,7 +28,7 @@ def talking(page: Page) -> Page:
 def reading(talking: Page) -> Page:
     """Another page of the same person, who reads another conversation."""
     other = talking.context.new_page()
-    other.goto("/")
+    goto_and_listen(other, "/")
     say(other, "Something else")
     return other
 

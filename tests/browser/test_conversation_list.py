@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import begin_another, choose_for_entry, composer, messages, say, wait_until
+from .page_actions import begin_another, choose_for_entry, composer, goto_and_listen, messages, say, wait_until
 
 
 def listed(page, title):
@@ -26,7 +26,7 @@ def test_other_pages_show_a_new_title_at_once(page):
     begin_another(page)
     say(page, "The second one")
     other = page.context.new_page()
-    other.goto(page.url)
+    goto_and_listen(other, page.url)
     expect(other.get_by_role("heading", level=1)).to_have_text("The second one")
     for title, new in (("The second one", "Ferries"), ("The first one", "Trains")):
         choose_for_entry(page, title, "Rename")
@@ -155,7 +155,7 @@ def test_a_title_from_right_to_left_changes_no_other_word(page):
 def test_a_new_title_outlasts_a_list_that_was_asked_for_before(page):
     say(page, "The first one")
     other = page.context.new_page()
-    other.goto("/usage/")
+    goto_and_listen(other, "/usage/")
     held = []
     other.route("**/conversations/?current=*", lambda route: held.append((route, route.fetch())))
     other.evaluate("() => document.querySelector('[data-list]').dispatchEvent(new Event('reload'))")

@@ -7,7 +7,17 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import ask_for_menu, block_socket, choose_for_entry, composer, messages, say, wait_until, write
+from .page_actions import (
+    ask_for_menu,
+    block_socket,
+    choose_for_entry,
+    composer,
+    goto_and_listen,
+    messages,
+    say,
+    wait_until,
+    write,
+)
 
 DELETED = "This conversation was deleted."
 GONE = "This conversation is gone: it was deleted."
@@ -37,7 +47,7 @@ def tabs(page):
     page.goto("/")
     say(page, "The second one")
     other = page.context.new_page()
-    other.goto(address)
+    goto_and_listen(other, address)
     expect(heading(other)).to_have_text("The first one")
     for each in (page, other):
         each.evaluate("() => { window.stays = true }")
@@ -173,7 +183,7 @@ def test_what_can_not_be_undone_any_more_offers_no_undo(tabs, site):
 
 def test_a_page_about_its_documents_says_so_too(tabs):
     page, other = tabs
-    other.goto(f"{other.url}documents/")
+    goto_and_listen(other, f"{other.url}documents/")
     press_delete(page, "The first one")
     expect(other.get_by_text(GONE)).to_be_visible()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import begin_another, choose_for_entry, composer, open_account_menu, say, wait_until
+from .page_actions import begin_another, choose_for_entry, composer, goto_and_listen, open_account_menu, say, wait_until
 
 LIST = "**/conversations/?current=*"
 
@@ -37,7 +37,7 @@ def changes(two):
             told.append(payload)
 
     other.on("websocket", lambda socket: socket.on("framereceived", note))
-    other.goto("/usage/")
+    goto_and_listen(other, "/usage/")
     choose_for_entry(two, "Ferries to Reine", "Star")
     wait_until(other, lambda: told)
     choose_for_entry(two, "Ferries to Reine", "Unstar")
@@ -57,7 +57,7 @@ def two(page):
 
 def test_stars_and_the_archive_show_in_all_tabs_and_a_message_brings_a_conversation_back(two):
     other = two.context.new_page()
-    other.goto(two.url)
+    goto_and_listen(other, two.url)
     choose_for_entry(two, "Ferries to Reine", "Star")
     for page in (two, other):
         expect(group(page, "starred").get_by_role("link", name="Ferries to Reine", exact=True)).to_be_visible()

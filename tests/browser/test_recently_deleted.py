@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .page_actions import begin_another, choose_for_entry, open_account_menu, say
+from .page_actions import begin_another, choose_for_entry, goto_and_listen, open_account_menu, say
 
 
 def listed(page, title):
@@ -26,7 +26,7 @@ def one_deleted(page):
 
 def test_it_is_restored_by_keyboard_and_another_tab_sees_it(page, one_deleted):
     other = page.context.new_page()
-    other.goto("/conversations/deleted/")
+    goto_and_listen(other, "/conversations/deleted/")
     open_account_menu(page)
     page.get_by_role("link", name="Folders, archive, deleted").click()
     page.get_by_role("link", name="Recently deleted").press("Enter")

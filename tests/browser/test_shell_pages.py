@@ -8,7 +8,16 @@ import pytest
 from playwright.sync_api import expect
 
 from .document_actions import add_documents
-from .page_actions import block_socket, choose_for_entry, composer, open_account_menu, say, wait_until, write
+from .page_actions import (
+    block_socket,
+    choose_for_entry,
+    composer,
+    goto_and_listen,
+    open_account_menu,
+    say,
+    wait_until,
+    write,
+)
 from .sidebar_actions import has_not_been_loaded_again, heading, listed, new_conversation
 
 PAGES = (
@@ -154,7 +163,7 @@ def test_a_page_whose_style_does_not_come_is_loaded_as_a_page(talking):
 
 def test_a_conversation_is_renamed_in_the_list_beside_a_page(talking):
     other = talking.context.new_page()
-    other.goto("/scenarios/")
+    goto_and_listen(other, "/scenarios/")
     go_to(talking, "Your usage")
     choose_for_entry(talking, "The first one", "Rename")
     talking.get_by_label("Title", exact=True).fill("Ferries")
