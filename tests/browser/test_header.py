@@ -57,6 +57,23 @@ def test_its_menu_is_whole_at_once_and_keeps_the_focus_when_what_it_shows_has_ch
     expect(page.get_by_role("menuitem", name="Move to a folder")).to_be_focused()
 
 
+def test_what_is_chosen_before_the_menu_has_been_asked_for_again_is_done_with_its_note(page):
+    say(page, "My name is Andrew")
+    places = HeldAnswers(page, "/place/")
+    title(page).press("Enter")
+    places.wait_for("Archive")
+    archived = HeldAnswers(page, "/archive/")
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("/place/")):  # its answer would take
+        page.get_by_role("menuitem", name="Archive").press("Enter")  # the form away that waits for its own
+    archived.wait_for("Undo")
+    archived.let_newest_come()
+    expect(page.locator("#toasts").get_by_role("button", name="Undo")).to_be_visible()
+    places.wait_for("Take out of the archive")
+    places.let_newest_come()
+    title(page).press("Enter")
+    expect(page.get_by_role("menuitem", name="Take out of the archive")).to_be_visible()
+
+
 def test_what_answers_is_one_button_with_one_menu(page):
     page.get_by_role("button", name="Language model:").click()
     menu = page.get_by_role("menu", name="Language model and scenario")
