@@ -1,6 +1,6 @@
 /**
- * What has the focus may go, with a list, a note or a button that is over: then what is shown gets it, as when it came.
- * Without that keys, and a screen reader, would begin again at the top of the page.
+ * Gives the focus to the page that is shown when the element that had it is removed or hidden: a note, a button, an entry.
+ * Without that, keys and screen readers would begin again at the top of the page.
  */
 
 const MAY_TAKE_IT = ["focusout", "htmx:afterSettle", "keydown"]; // not all browsers tell of a blur
