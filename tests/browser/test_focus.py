@@ -109,9 +109,11 @@ def test_a_note_above_the_composer_that_goes_when_its_button_is_pressed(two):
 def test_the_way_to_the_newest_goes_when_it_is_pressed(page):
     say(page, "count slowly to 12")
     page.set_viewport_size({"width": 1000, "height": 300})
+    jump = page.locator('[data-part="jump"]')
     scroller(page).evaluate("e => { e.scrollTop = 0; }")
-    page.locator('[data-part="jump"]').press("Enter")
-    expect(page.locator('[data-part="jump"]')).to_be_hidden()
+    expect(jump).to_be_visible()
+    jump.press("Enter")
+    expect(jump).to_be_hidden()
     expect(composer(page)).to_be_focused()
 
 
@@ -244,13 +246,66 @@ def test_a_button_of_the_archive_keeps_the_focus_when_its_list_changes(two):
     expect(take_out).to_be_focused()
 
 
+def select_in(words, first, last):
+    """Select some characters of an element as a pointer would, once the page keeps what is selected."""
+    words.click()
+    words.page.evaluate("import(document.body.dataset.selectedText).then(() => undefined)")
+    words.evaluate(
+        "(words, [first, last]) => getSelection().setBaseAndExtent(words.firstChild, first, words.firstChild, last)",
+        [first, last],
+    )
+
+
+def selected_in_a_reply(page):
+    script = "reply => reply.contains(getSelection().anchorNode) ? getSelection().toString() : 'not in the reply'"
+    return replies(page).last.evaluate(script)
+
+
 def test_what_is_selected_in_a_reply_stays_selected_when_the_reply_ends(page):
-    write(page, "count slowly to 12")
+    write(page, "count slowly to 25")
     words = streaming(page).get_by_text("1, 2, 3")
     words.wait_for()
-    with page.expect_response("**/selected_text*.js"):
-        words.click()
-    words.evaluate("element => getSelection().setBaseAndExtent(element.firstChild, 3, element.firstChild, 7)")
+    select_in(words, 3, 7)
     expect(streaming(page)).to_have_count(0)
-    assert page.evaluate("getSelection().toString()") == "2, 3"
-    assert replies(page).last.evaluate("reply => reply.contains(getSelection().anchorNode)")
+    assert selected_in_a_reply(page) == "2, 3"
+
+
+def test_what_is_selected_in_a_block_stays_selected_when_the_server_has_drawn_it(page):
+    write(page, "show me markdown slowly")
+    words = streaming(page).locator("[data-tail] p").get_by_text("This text is")
+    words.wait_for()
+    select_in(words, 0, 9)
+    expect(streaming(page).locator("[data-blocks]")).to_contain_text("This text is")
+    assert selected_in_a_reply(page) == "This text"
+
+
+@pytest.mark.parametrize(
+    ("drawn_again", "selected"),
+    [
+        ("<p>One <b>two</b></p>\n<ul>\n<li>three</li>\n</ul>", "two\n\nthree"),
+        ("<p>One <b>two</b></p><ul><li>three and more</li></ul>", "two\n\nthree"),
+        ("<p>Another two</p><ul><li>three</li></ul>", ""),
+        ("", ""),
+    ],
+)
+def test_what_is_selected_is_found_again_between_other_blanks(page, drawn_again, selected):
+    again = page.evaluate(
+        """async ([before, after]) => {
+          const { rememberSelection } = await import(document.body.dataset.selectedText);
+          const [old, fresh] = [before, after].map((html) => {
+            const article = document.createElement("article");
+            article.innerHTML = `<div data-content>${html}</div>`;
+            return article;
+          });
+          document.body.append(old);
+          getSelection().setBaseAndExtent(old.querySelector("b").firstChild, 0, old.querySelector("li"), 1);
+          const selectAgain = rememberSelection(old);
+          old.replaceWith(fresh);
+          selectAgain(fresh);
+          const text = getSelection().toString();
+          fresh.remove();
+          return text;
+        }""",
+        ["<p>One <b>two</b></p><ul><li>three</li></ul>", drawn_again],
+    )
+    assert again == selected

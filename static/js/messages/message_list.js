@@ -107,7 +107,10 @@ export class MessageList {
     if (this.#reply?.article.dataset.message !== String(frame.reply)) {
       return !document.getElementById(`message-${frame.reply}`);
     }
+    const { article } = this.#reply;
+    const selectAgain = this.#selectedText?.rememberSelection(article);
     this.#reply.take(frame);
+    selectAgain?.(article);
     return this.#reply.hasGap;
   }
 
@@ -227,11 +230,15 @@ export class MessageList {
     this.#drawnFrom.set(article, html);
     if (!old) {
       this.#insert(article);
-    } else if (state === "streaming" && this.#reply?.article === old) {
+      return;
+    }
+    const selectAgain = this.#selectedText?.rememberSelection(old);
+    if (state === "streaming" && this.#reply?.article === old) {
       this.#reply.adopt(article);
     } else {
       this.#replace(old, article);
     }
+    selectAgain?.(article);
   }
 
   /** @param {HTMLElement} article */
@@ -252,9 +259,7 @@ export class MessageList {
     const [sources, calls, thinking] = [rememberSources(old), rememberCalls(old), rememberThinking(old)];
     const columns = rememberColumns(old);
     const menu = query(old, "[data-menu]:popover-open")?.id;
-    const selectAgain = this.#selectedText?.rememberSelection(old);
     old.replaceWith(article);
-    selectAgain?.(article);
     restoreColumns(columns, article);
     if (menu) {
       menuOf(article)?.showPopover(); // what is chosen from is not taken away

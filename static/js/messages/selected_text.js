@@ -1,6 +1,6 @@
 /**
- * The text that is selected in a message, which is drawn again when its reply has ended. Fetched when the first text is
- * selected in the thread.
+ * The text that is selected in a message that is drawn again: a block of its reply is finished, all of it is, or more of it
+ * was stored than the page had. Fetched when the first text is selected in the thread.
  */
 
 import { find } from "../shared/dom.js";
@@ -8,7 +8,8 @@ import { find } from "../shared/dom.js";
 const CONTENT = "[data-content]";
 
 /**
- * Return a function that selects in another element what is selected in the content of *old*, if it has the same text there.
+ * Return a function that selects in the content of an element what is selected in that of *old*. It leaves the selection if
+ * that is there still, if the element has another text in the place, or if it was not taken into the page.
  * @param {HTMLElement} old
  * @returns {((fresh: HTMLElement) => void) | undefined}
  */
@@ -22,11 +23,14 @@ export function rememberSelection(old) {
   const above = new Range();
   above.setStart(content, 0);
   above.setEnd(range.startContainer, range.startOffset);
-  const start = String(above).length;
-  const text = String(range);
+  const start = withoutBlanks(above).length;
+  const text = withoutBlanks(range);
   return (fresh) => {
+    if (!text || !fresh.isConnected || withoutBlanks(range) === text) {
+      return;
+    }
     const again = rangeOf(find(fresh, CONTENT), start, start + text.length);
-    if (String(again) === text) {
+    if (withoutBlanks(again) === text) {
       selection?.removeAllRanges();
       selection?.addRange(again);
     }
@@ -34,7 +38,15 @@ export function rememberSelection(old) {
 }
 
 /**
- * Return what stands in *element* from the character *start* until the character *end*.
+ * Return the text in *range* without blanks: those between blocks differ where the page and where the server has drawn.
+ * @param {Range} range
+ */
+function withoutBlanks(range) {
+  return String(range).replace(/\s/g, "");
+}
+
+/**
+ * Return what stands in *element* from the character *start* until the character *end*; blanks are not counted.
  * @param {HTMLElement} element
  * @param {number} start
  * @param {number} end
@@ -45,12 +57,16 @@ function rangeOf(element, start, end) {
   let at = 0;
   while (texts.nextNode() && at < end) {
     const node = /** @type {Text} */ (texts.currentNode);
-    const after = at + node.length;
-    if (at <= start && start < after) {
-      range.setStart(node, start - at);
+    for (const { index } of node.data.matchAll(/\S/g)) {
+      if (at === start) {
+        range.setStart(node, index);
+      }
+      at += 1;
+      if (at === end) {
+        range.setEnd(node, index + 1);
+        break;
+      }
     }
-    range.setEnd(node, Math.min(end, after) - at);
-    at = after;
   }
   return range;
 }
