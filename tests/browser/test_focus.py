@@ -146,6 +146,20 @@ def test_the_menu_of_an_entry_stays_with_it_when_the_list_changes(two):
     expect(two.get_by_role("button", name="Actions for “Ferries to Reine”")).to_be_focused()
 
 
+def test_a_dialog_gives_the_focus_back_to_an_entry_that_was_drawn_again(two):
+    other = two.context.new_page()
+    other.goto(two.url)
+    press_in_entry_menu(two, "Ferries to Reine", "Rename")
+    title = two.get_by_label("Title", exact=True)
+    expect(title).to_be_focused()
+    for titles in (["Bread with caraway"], ["Bread with caraway", "Ferries to Reine"]):
+        choose_for_entry(other, titles[-1], "Star")
+        expect(two.locator('[data-kind="starred"] .entry')).to_have_count(len(titles))
+    expect(title).to_be_focused()
+    two.keyboard.press("Escape")
+    expect(listed(two, "Ferries to Reine")).to_be_focused()
+
+
 def test_a_menu_that_comes_late_does_not_take_the_focus_from_the_field(two):
     ask_for_menu(two, "Ferries to Reine")
     expect(two.get_by_role("menuitem", name="Star", exact=True)).to_be_focused()

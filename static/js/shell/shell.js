@@ -78,6 +78,6 @@ startFailedRequests({
   onGone: (conversation) => sidebar.remove(conversation),
 });
 startPageLoads(socket);
-startLostFocus(() => navigation.takeFocus());
+startLostFocus(() => sidebar.takeFocus() || navigation.takeFocus());
 followDays(() => sidebar.reload());
 navigation.begin();

@@ -24,6 +24,7 @@ export function startList(sidebar) {
     startDragging(sidebar);
     startSelection(sidebar);
     sidebar.addEventListener("submit", (event) => search(sidebar, event));
+    document.addEventListener("focusin", (event) => noteDialog(sidebar, event));
     drawTabStop(sidebar);
   }
 }
@@ -81,11 +82,33 @@ function openerOf(menu) {
 /** @type {Noted | undefined} */
 let noted;
 
+/** What the focus goes back to from a modal dialog, if it came from the list. @type {HTMLElement | undefined} */
+let returnsTo;
+
+/**
+ * @param {HTMLElement} sidebar
+ * @param {FocusEvent} event
+ */
+function noteDialog(sidebar, { target, relatedTarget }) {
+  if (!(target instanceof HTMLElement && target.closest("dialog:modal"))) {
+    returnsTo = undefined;
+  } else if (relatedTarget instanceof HTMLElement && sidebar.contains(relatedTarget)) {
+    returnsTo = relatedTarget;
+  }
+}
+
+/** Give the focus back to the list, where what a dialog was opened from was replaced; return whether that was so. */
+export function takeFocus() {
+  const link = returnsTo;
+  link?.focus({ preventScroll: true });
+  return link ? link === document.activeElement : false;
+}
+
 /** @param {HTMLElement} sidebar */
 export function noteFocus(sidebar) {
   const links = queryAll(sidebar, LINK);
   const menu = query(sidebar, "#entry-menu:popover-open");
-  const used = menu ? openerOf(menu) : focusedIn(sidebar);
+  const used = menu ? openerOf(menu) : (focusedIn(sidebar) ?? returnsTo);
   const at = links.findIndex((link) => used?.closest(".entry")?.contains(link));
   const around = at < 0 ? [] : [...links.slice(at), ...links.slice(0, at).reverse()];
   const more = used?.closest(".list-more");
@@ -110,6 +133,7 @@ export function focusAgain(sidebar) {
     item?.focus();
   } else {
     menu?.hidePopover();
-    link?.focus({ preventScroll: true });
+    returnsTo &&= link;
+    link?.focus({ preventScroll: true }); // not while a modal dialog is open
   }
 }

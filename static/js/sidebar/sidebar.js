@@ -422,6 +422,11 @@ export class Sidebar {
     }
   }
 
+  /** Take the focus back from a dialog that was opened from the list; return whether there was one. */
+  takeFocus() {
+    return this.#tools?.takeFocus();
+  }
+
   reload() {
     htmx()?.trigger(find(this.element, "[data-list]"), "reload");
   }
