@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -195,6 +197,18 @@ def test_more_of_the_list_that_comes_while_its_link_has_the_focus(many):
     many.locator(".list-more a").focus()
     expect(listed(many, "Old 0")).to_be_attached()
     expect(entries.nth(shown).get_by_role("link")).to_be_focused()
+
+
+def test_the_link_to_more_of_the_list_keeps_the_focus_when_the_list_comes_again(many):
+    many.route(re.compile("before="), lambda _route: None)  # more of it is on its way, and does not come
+    listed(many, "Old 69").focus()
+    expect(many.locator('[data-entry][tabindex="-1"]').first).to_be_attached()  # the keys of the list have come
+    link = many.locator(".list-more a")
+    link.focus()
+    before = link.element_handle()
+    the_list(many).dispatch_event("reload")  # as what the socket tells of has it
+    before.wait_for_element_state("hidden")
+    expect(link).to_be_focused()
 
 
 def test_documents_keep_the_focus_when_they_are_drawn_again_and_deleted(page):

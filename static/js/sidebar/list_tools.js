@@ -125,7 +125,8 @@ export function focusAgain(sidebar) {
   const { entries = [], menu, item, next = -1 } = noted ?? {};
   noted = undefined;
   const found = entries.map((conversation) => query(sidebar, `[data-entry="${conversation}"]`)).find(Boolean);
-  const link = found ?? queryAll(sidebar, LINK)[next];
+  const more = next < 0 ? undefined : queryAll(sidebar, ".list-more a").at(-1); // where a list came without more of it
+  const link = found ?? queryAll(sidebar, LINK)[next] ?? more;
   const opener =
     link && dataOf(link, "entry") === entries[0] && query(/** @type {Element} */ (link.parentElement), MORE);
   if (menu && opener) {
