@@ -15,26 +15,13 @@ from .page_actions import (
     replies,
     say,
     scroller,
-    session_of,
     streaming,
     wait_until,
     write,
 )
-from .sidebar_actions import listed, new_conversation
+from .sidebar_actions import listed, make_conversations, new_conversation
 
 SCROLL_TOP = "list => list.scrollTop"
-MAKE_CONVERSATIONS = """
-from importlib import import_module
-from django.conf import settings
-from django.utils import timezone
-from conversations.models import Conversation
-Session = import_module(settings.SESSION_ENGINE).SessionStore
-own = Conversation.objects.filter(owner_id=Session("{session}")["_auth_user_id"])
-first = own.get()
-for number in range({count}):
-    fields = {{"title": f"Old {{number}}", "title_is_given": True, "last_active_at": timezone.now()}}
-    Conversation.objects.create(owner=first.owner, scenario=first.scenario, **fields)
-"""
 
 
 @pytest.fixture
@@ -49,7 +36,7 @@ def two(page):
 def many(page, site):
     """More conversations than a page of the list has."""
     say(page, "Ferries to Reine")
-    site.run(MAKE_CONVERSATIONS.format(session=session_of(page), count=70))
+    make_conversations(site, page, 70)
     page.reload()
     expect(listed(page, "Old 69")).to_be_visible()
     return page

@@ -25,6 +25,8 @@ export class Sidebar {
   conversation = "";
   title = "";
   #showsConversation = false;
+  /** Whether that one has been listed: then it is in no list because it is older than these, or in the archive. */
+  #wasListed = false;
   /** What frames have said since the list was asked for: its answer may be older. @type {ServerFrame[] | undefined} */
   #heard;
   /** How many requests are on their way that bring another list. */
@@ -86,6 +88,7 @@ export class Sidebar {
     this.title = find(document, "[data-conversation-title]").textContent;
     this.#mark(query(this.element, ".new-conversation"), !isStored);
     this.#draw();
+    this.#wasListed = isStored;
     if (isStored && !isFirst && !this.#entry(conversation)) {
       this.reload(); // begun elsewhere
     }
@@ -117,7 +120,8 @@ export class Sidebar {
     const entry = this.#entry(this.conversation);
     if (entry) {
       find(entry, "[data-entry-title]").textContent = title;
-    } else {
+      this.#wasListed = true;
+    } else if (!this.#wasListed) {
       this.reload();
     }
   }
@@ -164,8 +168,8 @@ export class Sidebar {
    */
   showActive(awaiting, writing) {
     const known = new Set([...this.awaiting, ...this.writing]);
-    for (const conversation of [...awaiting, ...writing]) {
-      known.has(conversation) || this.#noteBegun(conversation);
+    for (const conversation of [...awaiting, ...writing].filter((each) => !known.has(each))) {
+      this.#noteBegun(conversation) || this.#raise(conversation);
     }
     this.writing = new Set(writing);
     this.#showAwaiting(awaiting);
@@ -199,12 +203,22 @@ export class Sidebar {
   #takeWriting({ conversation, writing: isWriting }) {
     const isNew = isWriting && !this.writing.has(conversation);
     isWriting ? this.writing.add(conversation) : this.writing.delete(conversation);
-    const isSought = this.#soughtFor.has(conversation) || conversation === this.conversation;
-    if (isNew && !this.#noteBegun(conversation) && !isSought) {
+    if (isNew && !this.#noteBegun(conversation) && !this.#raise(conversation) && !this.#soughtFor.has(conversation)) {
       this.#soughtFor.add(conversation);
       this.reload(); // begun in another tab
     }
     this.#draw();
+  }
+
+  /**
+   * Ask for the list where a reply was begun in the conversation that is shown, which is not in it: that is on top now.
+   * @param {string} conversation
+   * @returns {boolean} whether it is the one that is shown
+   */
+  #raise(conversation) {
+    const isShown = conversation === this.conversation;
+    isShown && this.#wasListed && this.reload();
+    return isShown;
   }
 
   /**
