@@ -211,7 +211,7 @@ export class Sidebar {
   }
 
   /**
-   * Ask for the list where a reply was begun in the conversation that is shown, which is not in it: that is on top now.
+   * A reply was begun in a conversation that is not in the list: ask for that where it is the one that is shown.
    * @param {string} conversation
    * @returns {boolean} whether it is the one that is shown
    */
