@@ -22,6 +22,26 @@ from .page_actions import (
 from .sidebar_actions import listed, make_conversations, new_conversation
 
 SCROLL_TOP = "list => list.scrollTop"
+DRAW_AGAIN = """async ([before, after, isBackward, extended]) => {
+  const { rememberSelection } = await import(document.body.dataset.selectedText);
+  const [old, fresh] = [before, after].map((html) => {
+    const article = document.createElement("article");
+    article.innerHTML = `<div data-content>${html}</div>`;
+    return article;
+  });
+  document.body.append(old);
+  const ends = [[old.querySelector("b").firstChild, 0], [old.querySelector("li"), 1]];
+  const [from, to] = isBackward ? ends.reverse() : ends;
+  getSelection().setBaseAndExtent(...from, ...to);
+  const selectAgain = rememberSelection(old);
+  old.replaceWith(fresh);
+  selectAgain(fresh);
+  extended && getSelection().modify("extend", extended, "character");
+  const text = getSelection().toString();
+  fresh.remove();
+  return text;
+}"""
+TWO_BLOCKS = "<p>One <b>two</b></p><ul><li>three</li></ul>"
 
 
 @pytest.fixture
@@ -304,23 +324,9 @@ def test_what_is_selected_in_a_block_stays_selected_when_the_server_has_drawn_it
     ],
 )
 def test_what_is_selected_is_found_again_between_other_blanks(page, drawn_again, selected):
-    again = page.evaluate(
-        """async ([before, after]) => {
-          const { rememberSelection } = await import(document.body.dataset.selectedText);
-          const [old, fresh] = [before, after].map((html) => {
-            const article = document.createElement("article");
-            article.innerHTML = `<div data-content>${html}</div>`;
-            return article;
-          });
-          document.body.append(old);
-          getSelection().setBaseAndExtent(old.querySelector("b").firstChild, 0, old.querySelector("li"), 1);
-          const selectAgain = rememberSelection(old);
-          old.replaceWith(fresh);
-          selectAgain(fresh);
-          const text = getSelection().toString();
-          fresh.remove();
-          return text;
-        }""",
-        ["<p>One <b>two</b></p><ul><li>three</li></ul>", drawn_again],
-    )
-    assert again == selected
+    assert page.evaluate(DRAW_AGAIN, [TWO_BLOCKS, drawn_again, False, ""]) == selected
+
+
+def test_what_is_selected_backwards_is_extended_from_the_same_end_when_it_is_drawn_again(page):
+    assert page.evaluate(DRAW_AGAIN, [TWO_BLOCKS, TWO_BLOCKS, True, "backward"]) == " two\n\nthree"
+    assert page.evaluate(DRAW_AGAIN, [TWO_BLOCKS, TWO_BLOCKS, False, "backward"]) == "two\n\nthre"

@@ -9,7 +9,8 @@ const CONTENT = "[data-content]";
 
 /**
  * Return a function that selects in the content of an element what is selected in that of *old*. It leaves the selection if
- * that is there still, if the element has another text in the place, or if it was not taken into the page.
+ * that is there still, if the element has another text in the place, or if it was not taken into the page. Which of its ends
+ * the user goes on to move, by pointer or keyboard, stays as well.
  * @param {HTMLElement} old
  * @returns {((fresh: HTMLElement) => void) | undefined}
  */
@@ -25,14 +26,19 @@ export function rememberSelection(old) {
   above.setEnd(range.startContainer, range.startOffset);
   const start = withoutBlanks(above).length;
   const text = withoutBlanks(range);
+  const isForward = selection?.anchorNode === range.startContainer && selection.anchorOffset === range.startOffset;
   return (fresh) => {
     if (!text || !fresh.isConnected || withoutBlanks(range) === text) {
       return;
     }
     const again = rangeOf(find(fresh, CONTENT), start, start + text.length);
     if (withoutBlanks(again) === text) {
-      selection?.removeAllRanges();
-      selection?.addRange(again);
+      const { startContainer, startOffset, endContainer, endOffset } = again;
+      if (isForward) {
+        selection.setBaseAndExtent(startContainer, startOffset, endContainer, endOffset);
+      } else {
+        selection?.setBaseAndExtent(endContainer, endOffset, startContainer, startOffset);
+      }
     }
   };
 }
