@@ -58,6 +58,23 @@ def test_j_leads_to_the_line_from_the_thread(slid):
     expect(line(slid)).to_be_in_viewport()
 
 
+def test_the_line_keeps_the_focus_when_it_moves(slid):
+    held = []
+    slid.route("**/estimate/**", lambda route: held.append(route))
+    composer(slid).fill("And now?")
+    wait_until(slid, lambda: held)
+    replies(slid).last.focus()
+    slid.keyboard.press("j")
+    expect(slid.locator("[data-horizon]")).to_be_focused()
+    answer = held[0].fetch()
+    moved = answer.json()
+    moved["window"]["first_position"] += 2
+    held[0].fulfill(response=answer, json=moved)
+    first_seen = moved["window"]["first_position"]
+    expect(slid.locator("[data-horizon] + [data-message]")).to_have_attribute("data-position", str(first_seen))
+    expect(slid.locator("[data-horizon]")).to_be_focused()
+
+
 def test_why_explains_and_leads_to_the_beginning(slid):
     replies(slid).last.focus()
     slid.keyboard.press("j")

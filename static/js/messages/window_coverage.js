@@ -4,7 +4,7 @@
  * What is decided about a message (pinned, excluded, never recalled) stands at its article; a window says the rest.
  */
 
-import { dataOf, find, query, queryAll } from "../shared/dom.js";
+import { dataOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 import { articlesIn } from "./thread_range.js";
 
@@ -281,12 +281,14 @@ export class WindowCoverage {
     if (isHidden === this.horizon.hidden && (isHidden || this.horizon.nextElementSibling === first)) {
       return;
     }
+    const focused = focusedIn(this.horizon);
     this.range.keepPlace(() => {
       this.horizon.hidden = isHidden;
       if (!isHidden && first) {
         first.before(this.horizon);
       }
     });
+    focused?.focus({ preventScroll: true }); // which it has lost by being moved
     if (!isHidden && before !== undefined && this.hasSlid) {
       this.#slideFrom(before);
     }
