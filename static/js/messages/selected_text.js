@@ -16,9 +16,12 @@ const CONTENT = "[data-content]";
  */
 export function rememberSelection(old) {
   const selection = getSelection();
+  if (!selection?.rangeCount) {
+    return undefined;
+  }
   const content = find(old, CONTENT);
-  const range = selection?.rangeCount ? selection.getRangeAt(0) : undefined;
-  if (!range || range.collapsed || !content.contains(range.commonAncestorContainer)) {
+  const range = selection.getRangeAt(0);
+  if (range.collapsed || !content.contains(range.commonAncestorContainer)) {
     return undefined;
   }
   const above = new Range();
@@ -26,7 +29,7 @@ export function rememberSelection(old) {
   above.setEnd(range.startContainer, range.startOffset);
   const start = withoutBlanks(above).length;
   const text = withoutBlanks(range);
-  const isForward = selection?.anchorNode === range.startContainer && selection.anchorOffset === range.startOffset;
+  const isForward = selection.anchorNode === range.startContainer && selection.anchorOffset === range.startOffset;
   return (fresh) => {
     if (!text || !fresh.isConnected || withoutBlanks(range) === text) {
       return;
@@ -37,7 +40,7 @@ export function rememberSelection(old) {
       if (isForward) {
         selection.setBaseAndExtent(startContainer, startOffset, endContainer, endOffset);
       } else {
-        selection?.setBaseAndExtent(endContainer, endOffset, startContainer, startOffset);
+        selection.setBaseAndExtent(endContainer, endOffset, startContainer, startOffset);
       }
     }
   };
