@@ -109,7 +109,7 @@ def test_what_is_renamed_or_moved_by_keyboard_has_the_focus_again(two):
 
 def test_a_note_above_the_composer_that_goes_when_its_button_is_pressed(two):
     two.locator(".title-open").click()
-    two.get_by_role("menuitem", name="Archive").click()
+    two.get_by_role("menuitem", name="Archive").press("Enter")
     two.locator("#archived-note").get_by_role("button").press("Enter")
     expect(listed(two, "Bread with caraway")).to_be_visible()
     expect(composer(two)).to_be_focused()
