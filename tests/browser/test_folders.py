@@ -65,6 +65,7 @@ def test_a_conversation_is_dragged_into_a_folder_and_out_of_it(in_work):
     expect(folder(in_work, "Work").get_by_role("link", name="Bread with caraway")).to_be_visible()
     begin_another(in_work)
     say(in_work, "Trains to Bodø")
+    expect(in_work.locator("[data-since]").get_by_role("link", name="Trains to Bodø", exact=True)).to_be_visible()
     listed(in_work, "Bread with caraway").drag_to(listed(in_work, "Trains to Bodø"))
     expect(folder(in_work, "Work").get_by_role("link", name="Bread with caraway")).to_have_count(0)
     expect(listed(in_work, "Bread with caraway")).to_be_visible()
