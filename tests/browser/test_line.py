@@ -40,7 +40,7 @@ def slid(page: Page, site) -> Page:
     say(page, "My name is Andrew")
     make_long(site, page, messages=120)
     page.reload()
-    say(page, "Where are we?")
+    expect(say(page, "Where are we?")).to_have_attribute("data-mark", "in")
     expect(page.locator("[data-horizon]:not([hidden])")).to_have_count(1)  # its window is known
     return page
 

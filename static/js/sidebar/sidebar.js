@@ -25,7 +25,7 @@ export class Sidebar {
   conversation = "";
   title = "";
   #showsConversation = false;
-  /** Whether that one has been listed: then it is in no list because it is older than these, or in the archive. */
+  /** Whether it was stored when it was opened, or listed since: if the list has it not, it is older or in the archive. */
   #wasListed = false;
   /** What frames have said since the list was asked for: its answer may be older. @type {ServerFrame[] | undefined} */
   #heard;
