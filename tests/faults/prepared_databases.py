@@ -52,9 +52,10 @@ def prepared_databases(server: Database) -> Iterator[PreparedDatabases]:
                 drop_unused(session, server)
                 make(server, used=used, migrated=migrated)
         yield PreparedDatabases(migrated=Database(migrated, server.address), used=Database(used, server.address))
+        # The session's end would do it, too, but a moment after the session was closed here.
+        session.execute("SELECT pg_advisory_unlock_shared(hashtext(%s))", [used])
         if not unflushed_postgres.is_ours():
             with one_at_a_time(session):
-                session.execute("SELECT pg_advisory_unlock_shared(hashtext(%s))", [used])
                 drop_unused(session, server)
 
 
