@@ -200,3 +200,39 @@ def test_without_javascript(two, open_page):
     plain.get_by_role("button", name="Take “Ferries to Reine” out of the archive").click()
     expect(plain.get_by_text("Nothing is archived.")).to_be_visible()
     expect(listed(plain, "Ferries to Reine")).to_be_visible()
+
+
+def bring_list(other, two):
+    """Have a list come to *other* by a change in *two*."""
+    with other.expect_response(is_list):
+        choose_for_entry(two, "Ferries to Reine", "Star")
+    other.evaluate("fetch('/healthz')")
+
+
+@pytest.fixture
+def with_tools(changes):
+    """The other page, in which what is done with the list has come."""
+    other, _ = changes
+    listed(other, "Bread with caraway").focus()
+    expect(other.locator('[data-entry][tabindex="-1"]').first).to_be_attached()
+    return other
+
+
+def test_a_list_that_comes_while_an_entry_is_pressed_leaves_it_its_click(two, with_tools):
+    listed(with_tools, "Bread with caraway").hover()
+    with_tools.mouse.down()
+    bring_list(with_tools, two)
+    with_tools.mouse.up()
+    expect(with_tools.get_by_role("heading", level=1)).to_have_text("Bread with caraway")
+    expect(starred(with_tools)).to_have_text(["Ferries to Reine"])
+
+
+def test_a_list_that_comes_while_an_entry_is_dragged_leaves_it_where_it_is_dropped(two, with_tools):
+    listed(with_tools, "Bread with caraway").hover()
+    with_tools.mouse.down()
+    listed(with_tools, "Ferries to Reine").hover()
+    bring_list(with_tools, two)
+    expect(starred(with_tools)).to_have_count(0)
+    with_tools.locator(".new-conversation").hover()
+    with_tools.mouse.up()
+    expect(starred(with_tools)).to_have_text(["Ferries to Reine"])

@@ -5,6 +5,7 @@ import { closest, dataOf, focusedIn, query, queryAll } from "../shared/dom.js";
 import { htmx } from "../shared/htmx.js";
 import { startDragging } from "./dragging.js";
 import { drawTabStop, startListKeys } from "./list_keys.js";
+import { startPressing } from "./pressing.js";
 import { startSelection } from "./selection.js";
 
 export { drawTabStop };
@@ -22,6 +23,7 @@ export function startList(sidebar) {
     started.add(sidebar);
     startListKeys(sidebar);
     startDragging(sidebar);
+    startPressing(sidebar);
     startSelection(sidebar);
     sidebar.addEventListener("submit", (event) => search(sidebar, event));
     document.addEventListener("focusin", (event) => noteDialog(sidebar, event));
