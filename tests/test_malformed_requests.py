@@ -40,6 +40,12 @@ def test_a_moment_that_is_none(client, alice, before):
     assert response.status_code == 400
 
 
+@pytest.mark.parametrize("listed", ["-1", "1.5", "9" * 19, "٣", "all"])
+def test_a_length_of_the_list_that_is_none(client, alice, listed):
+    response = client.get(reverse("conversations:list"), {"listed": listed}, headers={"HX-Request": "true"})
+    assert response.status_code == 400
+
+
 @pytest.mark.parametrize("position", ["-1", "1.5", "0" * 11 + "9" * 5000, "9" * 11, "٣", ""])
 @pytest.mark.parametrize(("route", "name"), [("thread", "before"), ("thread", "at"), ("sync", "from")])
 def test_a_position_that_is_none(client, alice, route, name, position):

@@ -196,6 +196,23 @@ def test_a_list_that_is_replaced_stays_where_it_was_scrolled_to(many):
     assert the_list(many).evaluate(SCROLL_TOP) == 400
 
 
+def test_a_list_that_has_been_read_on_is_as_long_when_it_is_replaced(many):
+    other = many.context.new_page()
+    other.goto(many.url)
+    listed(many, "Old 20").scroll_into_view_if_needed()
+    expect(listed(many, "Old 0")).to_be_attached()
+    listed(many, "Old 0").scroll_into_view_if_needed()
+    place = the_list(many).evaluate(SCROLL_TOP)
+    choose_for_entry(other, "Old 69", "Archive")
+    expect(listed(many, "Old 69")).to_have_count(0)
+    assert the_list(many).evaluate(SCROLL_TOP) <= place
+    expect(listed(many, "Old 0")).to_be_in_viewport()
+    choose_for_entry(many, "Old 1", "Rename")
+    many.get_by_label("Title", exact=True).fill("One of old")
+    many.get_by_role("button", name="Rename", exact=True).click()
+    expect(listed(many, "One of old")).to_be_in_viewport()
+
+
 def test_more_of_the_list_that_comes_while_its_link_has_the_focus(many):
     entries = many.locator("[data-list] .entry")
     shown = entries.count()

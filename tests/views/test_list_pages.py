@@ -64,3 +64,14 @@ def test_each_of_many_of_one_moment_is_on_exactly_one_page(client, alice, of_one
             break
         before = following[1]
     assert sorted(shown) == sorted(each.title for each in of_one_moment)
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"), [(None, 50), (0, 50), (49, 50), (53, 50), (70, 100), (120, 120), (10**9, 120)]
+)
+def test_a_list_that_comes_again_is_as_long(client, alice, of_one_moment, listed, expected):
+    client.force_login(alice)
+    asked = {} if listed is None else {"listed": listed}
+    page = client.get(reverse("conversations:list"), asked, headers={"hx-request": "true"})
+    assert page.text.count("data-entry=") == expected
+    assert bool(NEXT.search(page.text)) == (expected < COUNT)

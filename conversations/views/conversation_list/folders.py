@@ -36,7 +36,7 @@ from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import error_sentence, request_reader
 
-from .listed_conversations import CONVERSATIONS_PER_PAGE, folder_group, listed_conversations
+from .listed_conversations import CONVERSATIONS_PER_PAGE, folder_group, list_again
 
 
 @require_http_methods(["GET", "POST"])
@@ -160,8 +160,7 @@ def _moved(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """Render the list again, and have the dialog closed from which it was asked for."""
     if not request.htmx:
         return redirect("conversations:conversation", public_id)
-    listed = listed_conversations(request, current=parameters.optional_unique_id(request, "current"))
-    response = render(request, "conversations/changed_list.html", {"listed": listed})
+    response = render(request, "conversations/changed_list.html", {"listed": list_again(request)})
     return trigger_client_event(retarget(reswap(response, "outerHTML"), "#conversation-list"), "notesSaved", {})
 
 

@@ -30,7 +30,7 @@ from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 
-from .listed_conversations import CONVERSATIONS_PER_PAGE, listed_conversations
+from .listed_conversations import CONVERSATIONS_PER_PAGE, list_again
 
 MOST_AT_ONCE = 1_000
 
@@ -142,8 +142,7 @@ def _offer_undo(request: HtmxRequest, words: str, change: ListChange) -> None:
 
 def _show_list(request: HtmxRequest) -> HttpResponse:
     """Render the list again, and what is said of the change."""
-    listed = listed_conversations(request, current=parameters.optional_unique_id(request, "current"))
-    return render(request, "conversations/changed_list.html", {"listed": listed})
+    return render(request, "conversations/changed_list.html", {"listed": list_again(request)})
 
 
 def _page_to_go_back_to(request: HtmxRequest, conversation: Conversation) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +34,8 @@ from conversations.views.http import parameters
 from .date_groups import Group, Listed, group_by_date
 
 CONVERSATIONS_PER_PAGE = 50
+MOST_PAGES_AGAIN = 10  # of a longer list, the end has to be asked for again
+MOST_MOVED = 10  # entries that have come under their dates since the list came, so that a list doesn't grow by them
 STARRED_AT_FIRST = 20
 IN_FOLDER_AT_FIRST = 20
 SOCKET_PATH = "/ws/"
@@ -90,19 +93,20 @@ class ListedConversations:
 
 
 def listed_conversations(
-    request: HttpRequest, *, current: uuid.UUID | None, before: PageEnd | None = None
+    request: HttpRequest, *, current: uuid.UUID | None, before: PageEnd | None = None, pages: int = 1
 ) -> ListedConversations:
-    """Return the first page of the list, or the one after the end of another."""
+    """Return the first *pages* of the list, or those after the end of another."""
+    limit = pages * CONVERSATIONS_PER_PAGE
     user = cast(User, request.user)
     found: Sequence[Listed]
     first: FirstOfList | None = None
     if before is None:
-        first = first_of_list(user.pk, under_dates=CONVERSATIONS_PER_PAGE, starred=STARRED_AT_FIRST)
+        first = first_of_list(user.pk, under_dates=limit, starred=STARRED_AT_FIRST)
         found, active = first.under_dates, first.active
     else:
-        found = list_conversations(user, before=before, limit=CONVERSATIONS_PER_PAGE)
+        found = list_conversations(user, before=before, limit=limit)
         active = active_conversations(user.pk)
-    until = PageEnd.of(found, limit=CONVERSATIONS_PER_PAGE)
+    until = PageEnd.of(found, limit=limit)
     on_top = active if first else []
     # A group all of which stands on top is there, too: they go back to it.
     placed = [each for each in on_top if (until is None or each.last_active_at >= until.moment) and not _place_of(each)]
@@ -123,6 +127,13 @@ def listed_conversations(
         current=current,
         notices=first.notices if first else None,
     )
+
+
+def list_again(request: HttpRequest) -> ListedConversations:
+    """Return the list for a page that shows one already: as many pages of it as are shown there."""
+    pages = math.ceil((parameters.listed_count(request) - MOST_MOVED) / CONVERSATIONS_PER_PAGE)
+    current = parameters.optional_unique_id(request, "current")
+    return listed_conversations(request, current=current, pages=min(max(pages, 1), MOST_PAGES_AGAIN))
 
 
 def more_of_kind(request: HttpRequest, *, before: PageEnd, folder: Folder | None = None) -> KindGroup:

@@ -19,7 +19,7 @@ from conversations.models.conversation import UNTITLED
 from conversations.services.conversations.conversations import choose_scenario, rename_conversation, switch_web_search
 from conversations.services.conversations.deletion import delete_conversation, restore_conversation
 from conversations.services.retention.keep_conversations import keep_conversation
-from conversations.views.conversation_list.listed_conversations import listed_conversations
+from conversations.views.conversation_list.listed_conversations import list_again
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
@@ -75,7 +75,6 @@ def rename(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     template = "conversations/_rename.html" if request.htmx else "conversations/rename.html"
     context = {
         "conversation": conversation,
-        "current": parameters.optional_unique_id(request, "current"),
         "typed": typed,
         "is_refused": request.method == "POST",
     }
@@ -86,9 +85,7 @@ def _renamed(request: HtmxRequest, public_id: uuid.UUID, title: str) -> HttpResp
     """Render the list again, and send the page the title, for it may be its own."""
     if not request.htmx:
         return redirect("conversations:conversation", public_id)
-    current = parameters.optional_unique_id(request, "current")
-    context = {"listed": listed_conversations(request, current=current)}
-    listed = render(request, "conversations/_list.html", context)
+    listed = render(request, "conversations/_list.html", {"listed": list_again(request)})
     renamed = {"conversation": str(public_id), "title": title}
     return trigger_client_event(retarget(reswap(listed, "outerHTML"), "#conversation-list"), "renamed", renamed)
 
@@ -106,8 +103,7 @@ def delete(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
         return redirect("conversations:new")
     if current == public_id:
         return HttpResponseClientRedirect(reverse("conversations:new"))
-    context = {"listed": listed_conversations(request, current=current)}
-    return render(request, "conversations/changed_list.html", context)
+    return render(request, "conversations/changed_list.html", {"listed": list_again(request)})
 
 
 @require_POST

@@ -21,7 +21,7 @@ from conversations.selectors.conversations.thread import position_of, position_o
 from conversations.selectors.retention.holds import holds_on
 from conversations.services.conversations.default_scenario import scenario_to_begin_with
 from conversations.views.conversation_list.deleted import show_deleted
-from conversations.views.conversation_list.listed_conversations import listed_conversations, more_of_kind
+from conversations.views.conversation_list.listed_conversations import list_again, listed_conversations, more_of_kind
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
@@ -136,7 +136,8 @@ def conversations(request: HtmxRequest) -> HttpResponse:
         folder = find_folder(request.user, folder_id) if folder_id else None
         group = more_of_kind(request, before=before, folder=folder)
         return render(request, "conversations/_entries.html", {"group": group, "listed": {"current": current}})
-    context = {"listed": listed_conversations(request, current=current, before=before)}
+    listed = listed_conversations(request, current=current, before=before) if before else list_again(request)
+    context = {"listed": listed}
     if not request.htmx:
         return render(request, "conversations/list.html", context)
     return render(request, "conversations/_list_page.html" if before else "conversations/_list.html", context)

@@ -16,6 +16,7 @@ import { hideEmptyGroups, moveEntry } from "./list_order.js";
  * @import { ConversationAwaitsApproval, ConversationRenamed, ConversationWriting, ServerFrame } from "../server/frames.js"
  *
  * @typedef {{xhr: XMLHttpRequest, target: Element}} ListRequest as htmx tells of it
+ * @typedef {{elt: Element, parameters: Record<string, string | number>, verb: string}} ListParameters as htmx lets one set them
  */
 
 const OK = 200;
@@ -53,7 +54,7 @@ export class Sidebar {
     /** @type {Set<string>} */
     this.untold = new Set();
     element.addEventListener("focusin", () => this.#fetchTools());
-    element.addEventListener("htmx:configRequest", (event) => this.#nameCurrent(event));
+    document.addEventListener("htmx:configRequest", (event) => this.#describe(event)); // also a dialog's
     element.addEventListener("reload", (event) => this.#holdBack(event), { capture: true });
     document.addEventListener("htmx:beforeSend", (event) => this.#noteAsked(event)); // also by the menu of the title
     element.addEventListener(
@@ -382,10 +383,18 @@ export class Sidebar {
     isCurrent ? link?.setAttribute("aria-current", "page") : link?.removeAttribute("aria-current");
   }
 
-  /** The server marks the current entry of a list, and answers the deletion of the current one in another way. */
-  #nameCurrent(/** @type {Event} */ event) {
-    const { detail } = /** @type {CustomEvent<{parameters: Record<string, string>}>} */ (event);
-    detail.parameters.current = this.conversation;
+  /**
+   * The server marks the current entry of a list, answers the deletion of the current one in another way, and lets a list
+   * that comes again be as long.
+   *
+   * @param {Event} event
+   */
+  #describe(event) {
+    const { elt, parameters, verb } = /** @type {CustomEvent<ListParameters>} */ (event).detail;
+    if (verb === "post" || this.element.contains(elt)) {
+      parameters.current = this.conversation;
+      parameters.listed = queryAll(this.element, "[data-since] .entry").length;
+    }
   }
 
   #drawTab() {
