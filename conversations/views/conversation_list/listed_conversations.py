@@ -35,7 +35,6 @@ from .date_groups import Group, Listed, group_by_date
 
 CONVERSATIONS_PER_PAGE = 50
 MOST_PAGES_AGAIN = 10  # of a longer list, the end has to be asked for again
-MOST_MOVED = 10  # entries that have come under their dates since the list came, so that a list doesn't grow by them
 STARRED_AT_FIRST = 20
 IN_FOLDER_AT_FIRST = 20
 SOCKET_PATH = "/ws/"
@@ -131,7 +130,7 @@ def listed_conversations(
 
 def list_again(request: HttpRequest) -> ListedConversations:
     """Return the list for a page that shows one already: as many pages of it as are shown there."""
-    pages = math.ceil((parameters.listed_count(request) - MOST_MOVED) / CONVERSATIONS_PER_PAGE)
+    pages = math.ceil(parameters.listed_count(request) / CONVERSATIONS_PER_PAGE)
     current = parameters.optional_unique_id(request, "current")
     return listed_conversations(request, current=current, pages=min(max(pages, 1), MOST_PAGES_AGAIN))
 

@@ -106,7 +106,7 @@ def folder_id(request: HttpRequest, name: str = "folder") -> int | None:
 
 
 def listed_count(request: HttpRequest) -> int:
-    """Return how many conversations the page lists under dates, by the query or the form; 0 if it is not there."""
+    """Return how many conversations the page asks for under dates, in the query or the form; 0 if it is not there."""
     value = request.GET.get("listed") or request.POST.get("listed") or "0"
     if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
         raise FrameError("listed")

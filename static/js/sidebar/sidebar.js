@@ -20,6 +20,8 @@ import { hideEmptyGroups, moveEntry } from "./list_order.js";
  */
 
 const OK = 200;
+/** Entries that have moved under their dates since a part of the list came: it must not grow by them. */
+const MOST_MOVED = 10;
 
 export class Sidebar {
   /** The conversation that the page is about, if it is about one. */
@@ -393,7 +395,8 @@ export class Sidebar {
     const { elt, parameters, verb } = /** @type {CustomEvent<ListParameters>} */ (event).detail;
     if (verb === "post" || this.element.contains(elt)) {
       parameters.current = this.conversation;
-      parameters.listed = queryAll(this.element, "[data-since] .entry").length;
+      const moved = query(this.element, "[data-before]") ? MOST_MOVED : 0;
+      parameters.listed = Math.max(queryAll(this.element, "[data-since] .entry").length - moved, 0);
     }
   }
 
