@@ -213,6 +213,20 @@ def test_a_list_that_has_been_read_on_is_as_long_when_it_is_replaced(many):
     expect(listed(many, "One of old")).to_be_in_viewport()
 
 
+def test_a_list_of_a_few_more_than_its_first_part_is_whole_when_it_is_replaced(page, site):
+    say(page, "Ferries to Reine")
+    make_conversations(site, page, 54)
+    page.reload()
+    listed(page, "Old 6").scroll_into_view_if_needed()
+    expect(listed(page, "Ferries to Reine")).to_be_attached()
+    the_list(page).evaluate("list => { list.scrollTop = 0; }")  # else its end asks for the rest again
+    other = page.context.new_page()
+    other.goto(page.url)
+    choose_for_entry(other, "Old 53", "Star")
+    expect(page.locator('[data-kind="starred"] .entry')).to_have_count(1)
+    assert page.locator("[data-list] .entry").count() == 55
+
+
 def test_more_of_the_list_that_comes_while_its_link_has_the_focus(many):
     entries = many.locator("[data-list] .entry")
     shown = entries.count()

@@ -17,7 +17,7 @@ from conversations.selectors.conversations.list_pages import BETWEEN, PageEnd
 LARGEST_POSITION = 2**31 - 1  # what the column holds
 FIRST_YEAR, LAST_YEAR = 1970, 9998
 MOST_CHARACTERS_OF_A_NAME = 200
-MOST_DIGITS = 18  # of an id
+MOST_DIGITS = 18  # of an id, a version or a length
 MOST_PICTURES = 1_000  # whatever the limits of the site are
 
 
@@ -36,9 +36,7 @@ def message_id(request: HttpRequest) -> int | None:
     value = request.GET.get("message")
     if value is None:
         return None
-    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
-        raise FrameError("message")
-    return int(value)
+    return _whole_number(value, "message")
 
 
 def day(request: HttpRequest, name: str) -> dt.date | None:
@@ -85,14 +83,19 @@ def unique_id(value: str | None, name: str) -> uuid.UUID:
         raise FrameError(name) from None
 
 
+def _whole_number(value: str, name: str) -> int:
+    """Return the number that *value*, the parameter of that *name*, is written as: ASCII digits alone, not too many."""
+    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
+        raise FrameError(name)
+    return int(value)
+
+
 def scenario_id(request: HttpRequest) -> int | None:
     """Return the id of the scenario in the query or the form, or None if none was chosen."""
     value = request.GET.get("scenario") or request.POST.get("scenario")
     if not value:
         return None
-    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
-        raise FrameError("scenario")
-    return int(value)
+    return _whole_number(value, "scenario")
 
 
 def folder_id(request: HttpRequest, name: str = "folder") -> int | None:
@@ -100,33 +103,25 @@ def folder_id(request: HttpRequest, name: str = "folder") -> int | None:
     value = request.GET.get(name) or request.POST.get(name)
     if not value:
         return None
-    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
-        raise FrameError(name)
-    return int(value)
+    return _whole_number(value, name)
 
 
 def listed_count(request: HttpRequest) -> int:
     """Return how many conversations the page asks for under dates, in the query or the form; 0 if it is not there."""
     value = request.GET.get("listed") or request.POST.get("listed") or "0"
-    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
-        raise FrameError("listed")
-    return int(value)
+    return _whole_number(value, "listed")
 
 
 def version(request: HttpRequest) -> int:
     """Return the number of the version in the form."""
     value = request.POST.get("version", "")
-    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
-        raise FrameError("version")
-    return int(value)
+    return _whole_number(value, "version")
 
 
 def length(request: HttpRequest) -> int:
     """Return how many code points of a reply the page of the form shows."""
     value = request.POST.get("length", "")
-    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
-        raise FrameError("length")
-    return int(value)
+    return _whole_number(value, "length")
 
 
 def content(request: HttpRequest) -> str:
@@ -137,11 +132,9 @@ def content(request: HttpRequest) -> str:
 def picture_ids(request: HttpRequest) -> list[int]:
     """Return the ids of pictures in the form, separated by commas, in their order."""
     values = [value for value in ",".join(request.POST.getlist("pictures")).split(",") if value]
-    if len(values) > MOST_PICTURES or not all(
-        value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS for value in values
-    ):
+    if len(values) > MOST_PICTURES:
         raise FrameError("pictures")
-    return list(map(int, values))
+    return [_whole_number(value, "pictures") for value in values]
 
 
 def chosen_picture_ids(request: HttpRequest) -> list[int] | None:
